@@ -1,7 +1,7 @@
 package io.github.iree4j;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.call.CallDeadline;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -21,17 +21,24 @@ import org.jspecify.annotations.Nullable;
 public final class CallOptions {
 
     /** Begins at once, without a timeout, at priority 0. */
-    public static final CallOptions DEFAULTS = new CallOptions(null, null, null, 0);
+    public static final CallOptions DEFAULTS = new CallOptions(null, null, null, null, 0);
 
     private final @Nullable Fence after;
     private final @Nullable Fence signal;
     private final @Nullable Duration timeout;
+    private final @Nullable Deadline deadline; // with the timeout, once the time has begun
     private final int priority;
 
-    private CallOptions(@Nullable Fence after, @Nullable Fence signal, @Nullable Duration timeout, int priority) {
+    private CallOptions(
+            @Nullable Fence after,
+            @Nullable Fence signal,
+            @Nullable Duration timeout,
+            @Nullable Deadline deadline,
+            int priority) {
         this.after = after;
         this.signal = signal;
         this.timeout = timeout;
+        this.deadline = deadline;
         this.priority = priority;
     }
 
@@ -42,7 +49,7 @@ public final class CallOptions {
      * @return the options
      */
     public CallOptions after(@Nullable Fence ready) {
-        return new CallOptions(ready, signal, timeout, priority);
+        return new CallOptions(ready, signal, timeout, deadline, priority);
     }
 
     /**
@@ -54,11 +61,11 @@ public final class CallOptions {
      * @return the options
      */
     public CallOptions signal(@Nullable Fence done) {
-        return new CallOptions(after, done, timeout, priority);
+        return new CallOptions(after, done, timeout, deadline, priority);
     }
 
     /**
-     * Returns these options with a timeout.
+     * Returns these options with a timeout, in place of a deadline.
      *
      * @param limit maximum duration of the call from its submission, waiting included; null for no limit
      * @return the options
@@ -70,18 +77,29 @@ public final class CallOptions {
                     StatusCode.INVALID_ARGUMENT,
                     "timeout of %s must not be negative".formatted(DurationText.of(limit)));
         }
-        return new CallOptions(after, signal, limit, priority);
+        return new CallOptions(after, signal, limit, null, priority);
     }
 
     /**
-     * Returns these options with a timeout that is no longer than a limit.
+     * Returns these options with a deadline, in place of a timeout: time that has passed before the call counts.
      *
-     * @param limit maximum duration of the call, regardless of these options; null for none
+     * @param end the end of the call's time, from a call of {@link Deadline#after(Duration)}; null for none
      * @return the options
-     * @throws IreeException INVALID_ARGUMENT when the limit is negative
      */
-    public CallOptions timeoutAtMost(@Nullable Duration limit) {
-        return timeout(CallDeadline.least(timeout, limit));
+    public CallOptions deadline(@Nullable Deadline end) {
+        return new CallOptions(after, signal, end == null ? null : end.timeout(), end, priority);
+    }
+
+    /**
+     * Begins the time of the call: returns these options with a deadline in place of the timeout.
+     *
+     * @param limit maximum duration of the call from now on, regardless of these options; null for none
+     * @return options with the earliest deadline, or with neither deadline nor timeout
+     */
+    public CallOptions begin(@Nullable Duration limit) {
+        Deadline own = deadline != null || timeout == null ? deadline : Deadline.after(timeout);
+        Deadline end = Deadline.earliest(own, limit == null ? null : Deadline.after(limit));
+        return end == deadline ? this : deadline(end);
     }
 
     /**
@@ -91,7 +109,7 @@ public final class CallOptions {
      * @return the options
      */
     public CallOptions priority(int value) {
-        return new CallOptions(after, signal, timeout, value);
+        return new CallOptions(after, signal, timeout, deadline, value);
     }
 
     /**
@@ -113,7 +131,16 @@ public final class CallOptions {
     }
 
     /**
-     * Returns the maximum duration of the call.
+     * Returns the deadline of the call.
+     *
+     * @return empty for no limit, and for a timeout whose time has not begun
+     */
+    public Optional<Deadline> deadline() {
+        return Optional.ofNullable(deadline);
+    }
+
+    /**
+     * Returns the maximum duration of the call, from the submission or from the beginning of the deadline.
      *
      * @return empty for no limit
      */
@@ -136,12 +163,13 @@ public final class CallOptions {
                 && Objects.equals(after, that.after)
                 && Objects.equals(signal, that.signal)
                 && Objects.equals(timeout, that.timeout)
+                && Objects.equals(deadline, that.deadline)
                 && priority == that.priority;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(after, signal, timeout, priority);
+        return Objects.hash(after, signal, timeout, deadline, priority);
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.github.iree4j;
 
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.call.AbiDeclaration;
-import io.github.iree4j.call.CallDeadline;
 import io.github.iree4j.call.CallTerms;
 import io.github.iree4j.call.FunctionCalls;
 import io.github.iree4j.call.ProgramCalls;
@@ -113,22 +112,19 @@ final class CompiledFunction extends ProgramFunction {
     }
 
     @Override
-    IreeFuture<Results> callHere(CallOptions options, CallDeadline deadline, @Nullable Object[] inputs) {
-        return callHere(options, deadline, UnaryOperator.identity(), inputs);
+    IreeFuture<Results> callHere(CallTerms terms, @Nullable Object[] inputs) {
+        return callHere(terms, UnaryOperator.identity(), inputs);
     }
 
     /**
-     * Like {@link #callHere(CallOptions, CallDeadline, Object[])}.
+     * Like {@link #callHere(CallTerms, Object[])}.
      *
      * @param cut owns the function's results, and converts the results for the caller; on a thread where arbitrary code
      *     may run
      */
-    IreeFuture<Results> callHere(
-            CallOptions options, CallDeadline deadline, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
-        CallTerms terms = new CallTerms(
-                options.after().orElse(null), options.signal().orElse(null), options.priority(), deadline);
+    IreeFuture<Results> callHere(CallTerms terms, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
         return startWithin(
-                deadline.limit(),
+                terms.deadline(),
                 terms.signal(),
                 () -> calls.submit(
                         terms, Tensor.inputs(inputs), values -> cut.apply(returned(values)), Results::close));

@@ -1,10 +1,11 @@
 package io.github.iree4j;
 
 import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.async.ThreadDeadlines;
-import io.github.iree4j.call.CallDeadline;
+import io.github.iree4j.call.CallTerms;
 import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -207,7 +208,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
         ProgramFunction now = program.successor(this);
         Duration limit = now.program.timeout().orElse(null);
         try {
-            return limit == null || ThreadDeadlines.isThreadLimited()
+            return limit == null || ThreadDeadlines.isThreadLimitedTo(limit)
                     ? now.invokeHere(inputs(inputs))
                     : now.invokeHereWithin(limit, inputs(inputs));
         } catch (IreeException e) {
@@ -222,18 +223,18 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     abstract Results invokeHere(@Nullable Object[] inputs);
 
     private Results invokeHereWithin(Duration limit, @Nullable Object[] inputs) {
-        ThreadDeadlines.Deadline deadline = program.deadlines().begin(limit);
+        ThreadDeadlines.Work here = program.deadlines().begin(Deadline.after(limit));
         Results results;
         try {
             results = invokeHere(inputs);
         } catch (IreeException e) {
-            deadline.end();
-            throw deadline.isLate() ? CallWait.late(fullName(), limit, e) : e;
+            here.end();
+            throw here.isLate() ? CallWait.late(fullName(), limit, e) : e;
         } catch (RuntimeException | Error e) {
-            deadline.end();
+            here.end();
             throw e;
         }
-        deadline.end();
+        here.end();
         return results;
     }
 
@@ -242,29 +243,29 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * machine. The copy takes no longer than the call may.
      */
     final IreeFuture<Results> startWithin(
-            @Nullable Duration time, @Nullable Fence signal, Supplier<IreeFuture<Results>> start) {
-        if (time == null || program.devices().getFirst().isMemoryOfHost()) {
+            @Nullable Deadline deadline, @Nullable Fence signal, Supplier<IreeFuture<Results>> start) {
+        if (deadline == null || program.devices().getFirst().isMemoryOfHost()) {
             return start.get();
         }
-        ThreadDeadlines.Deadline deadline = program.deadlines().begin(time);
+        ThreadDeadlines.Work here = program.deadlines().begin(deadline);
         IreeFuture<Results> started;
         try {
             started = start.get();
         } catch (IreeException e) {
-            deadline.end();
-            if (!deadline.isLate()) {
+            here.end();
+            if (!here.isLate()) {
                 throw e;
             }
-            IreeException late = CallWait.late(fullName(), time, e);
+            IreeException late = CallWait.late(fullName(), deadline.timeout(), e);
             if (signal != null) {
                 signal.fail(late);
             }
             return IreeFuture.failed(late);
         } catch (RuntimeException | Error e) {
-            deadline.end();
+            here.end();
             throw e;
         }
-        deadline.end();
+        here.end();
         return started;
     }
 
@@ -333,9 +334,14 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     public final IreeFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
         ProgramFunction now = program.successor(this);
         try {
-            CallDeadline deadline = new CallDeadline(
-                    options.timeout().orElse(null), now.program.timeout().orElse(null));
-            return now.callHere(options, deadline, inputs(inputs));
+            CallOptions limited = options.begin(now.program.timeout().orElse(null));
+            CallTerms terms = new CallTerms(
+                    options.after().orElse(null),
+                    options.signal().orElse(null),
+                    options.priority(),
+                    limited.deadline().orElse(null),
+                    options.timeout().isPresent());
+            return now.callHere(terms, inputs(inputs));
         } catch (IreeException e) {
             if (now.program.hasHandedOver(e)) {
                 return now.call(options, inputs);
@@ -359,7 +365,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     }
 
     /** Like {@link #call}, for this program only. */
-    abstract IreeFuture<Results> callHere(CallOptions options, CallDeadline deadline, @Nullable Object[] inputs);
+    abstract IreeFuture<Results> callHere(CallTerms terms, @Nullable Object[] inputs);
 
     @Override
     public final String toString() {

@@ -2,7 +2,7 @@ package io.github.iree4j;
 
 import io.github.iree4j.ShapeRules.Value;
 import io.github.iree4j.async.IreeFuture;
-import io.github.iree4j.call.CallDeadline;
+import io.github.iree4j.call.CallTerms;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -128,13 +128,12 @@ final class VariantFunction extends ProgramFunction {
     }
 
     @Override
-    IreeFuture<Results> callHere(CallOptions options, CallDeadline deadline, @Nullable Object[] inputs) {
+    IreeFuture<Results> callHere(CallTerms terms, @Nullable Object[] inputs) {
         VariantInputs given = new VariantInputs(this, inputs);
-        FunctionVariant variant = variants.choose(
-                given, options.after().isPresent() || options.signal().isPresent());
+        FunctionVariant variant = variants.choose(given, terms.after() != null || terms.signal() != null);
         long[] padded = variant.padded(given.sizes());
         IreeFuture<Results> call = variant.compiled()
-                .callHere(options, deadline, returned -> cut(returned, given.sizes(), padded), given.padded(padded));
+                .callHere(terms, returned -> cut(returned, given.sizes(), padded), given.padded(padded));
         variants.called(variant, given, padded);
         return call;
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -126,15 +127,26 @@ class CallLimitTest {
     }
 
     @Test
-    void threadWithADeadlineNeedsNoOther() {
+    void laterDeadlineOfTheThreadDoesNotLengthenTheLimit() {
+        program.setTimeout(BRIEF);
+        ThreadDeadlines.Work outer = new ThreadDeadlines().begin(Deadline.after(LONG));
+        Throwable failure = catchThrowable(() -> spin(program, Way.INVOKE));
+        outer.end();
+        assertThat(outer.isLate()).isFalse();
+        isLate(failure);
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void threadWithAnEarlierDeadlineNeedsNoOther() {
         program.setTimeout(Duration.ofHours(2));
-        ThreadDeadlines.Deadline outer = new ThreadDeadlines().begin(BRIEF);
+        ThreadDeadlines.Work outer = new ThreadDeadlines().begin(Deadline.after(BRIEF));
         Throwable failure = catchThrowable(() -> spin(program, Way.INVOKE));
         outer.end();
         assertThat(outer.isLate()).isTrue();
         assertThat(failure).isInstanceOf(IreeException.class);
         assertThat(((IreeException) failure).code()).isEqualTo(StatusCode.CANCELLED);
-        assertThat(ThreadDeadlines.isThreadLimited()).isFalse();
+        assertThat(ThreadDeadlines.isThreadLimitedTo(LONG)).isFalse();
     }
 
     /** END-4: the code of a call may miss the interrupt. */
@@ -158,9 +170,9 @@ class CallLimitTest {
     @Test
     void resultsAfterADeadlineOfTheThreadAreFreed() {
         AtomicLong clock = new AtomicLong();
-        ThreadDeadlines deadlines = new ThreadDeadlines(clock::get, _ -> {});
-        ThreadDeadlines.Deadline outer = deadlines.begin(BRIEF);
-        ThreadDeadlines.Deadline inner = deadlines.begin(LONG);
+        ThreadDeadlines deadlines = new ThreadDeadlines(_ -> {});
+        ThreadDeadlines.Work outer = deadlines.begin(Deadline.after(BRIEF, clock::get));
+        ThreadDeadlines.Work inner = deadlines.begin(Deadline.after(LONG, clock::get));
         program.function("pass").invoke().close();
         clock.set(BRIEF.toNanos());
         Throwable failure =

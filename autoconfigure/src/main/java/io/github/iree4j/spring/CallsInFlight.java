@@ -1,12 +1,11 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.HighWater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.status.WaitTime;
-import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
@@ -43,7 +42,7 @@ final class CallsInFlight {
      * Creates an empty set.
      *
      * @param clock nanoseconds
-     * @param deadlines with the same clock
+     * @param deadlines interrupts threads
      */
     CallsInFlight(LongSupplier clock, ThreadDeadlines deadlines) {
         this.clock = clock;
@@ -54,22 +53,20 @@ final class CallsInFlight {
     class Entry {
         final String program;
         final String function;
-        final @Nullable Duration timeout;
-        final long nanos;
+        final @Nullable Deadline deadline;
         final long since = clock.getAsLong();
         final String trace;
 
-        Entry(String program, String function, @Nullable Duration timeout) {
+        Entry(String program, String function, @Nullable Deadline deadline) {
             this.program = program;
             this.function = function;
-            this.timeout = timeout;
-            this.nanos = timeout == null ? WaitTime.FOREVER : WaitTime.nanos(timeout);
+            this.deadline = deadline;
             String current = MDC.get(TRACE);
             this.trace = current == null ? "" : current;
         }
 
-        boolean isLate(long now) {
-            return now - since >= nanos;
+        boolean isLate() {
+            return deadline != null && deadline.hasPassed();
         }
 
         /** Ends the entry soon; false when already ended, or when the entry runs elsewhere. */
@@ -80,25 +77,25 @@ final class CallsInFlight {
 
     /** An entry running on the current thread. */
     final class Here extends Entry {
-        private final ThreadDeadlines.Deadline deadline;
+        private final ThreadDeadlines.Work work;
         private volatile boolean cancelled;
 
-        Here(String program, String function, @Nullable Duration timeout) {
-            super(program, function, timeout);
-            deadline = deadlines.begin(timeout);
+        Here(String program, String function, @Nullable Deadline deadline) {
+            super(program, function, deadline);
+            work = deadlines.begin(deadline);
         }
 
         @Override
         boolean interrupt() {
             cancelled = true; // before the interrupt: the failure that follows says why
-            return deadline.interrupt();
+            return work.interrupt();
         }
 
         /** Ends the entry, and clears the interrupt raised by this class, if any. */
         void end() {
             entries.remove(this);
             ended.increment();
-            deadline.end();
+            work.end();
         }
 
         /**
@@ -107,8 +104,8 @@ final class CallsInFlight {
          */
         IreeException failed(IreeException failure) {
             end();
-            if (isLate()) {
-                return CallWait.late(function, timeout, failure);
+            if (deadline != null && isLate()) {
+                return CallWait.late(function, deadline.timeout(), failure);
             }
             return cancelled
                             && failure.code() == StatusCode.CANCELLED
@@ -119,21 +116,22 @@ final class CallsInFlight {
         }
 
         /** Returns whether the entry ended after its deadline; valid after the end. */
+        @Override
         boolean isLate() {
-            return deadline.isLate();
+            return work.isLate();
         }
     }
 
     /** Begins an entry on this thread, which must {@link Here#end} the entry. */
-    Here begin(String program, String function, @Nullable Duration timeout) {
-        Here here = new Here(program, function, timeout);
+    Here begin(String program, String function, @Nullable Deadline deadline) {
+        Here here = new Here(program, function, deadline);
         add(here);
         return here;
     }
 
     /** Lists an entry running elsewhere until the future is complete. */
-    void add(String program, String function, @Nullable Duration timeout, CompletableFuture<?> call) {
-        Entry entry = new Entry(program, function, timeout);
+    void add(String program, String function, @Nullable Deadline deadline, CompletableFuture<?> call) {
+        Entry entry = new Entry(program, function, deadline);
         add(entry);
         call.whenComplete((_, _) -> {
             entries.remove(entry);
@@ -165,15 +163,14 @@ final class CallsInFlight {
 
     /** Returns whether entries are in flight, all past their deadlines. */
     boolean areLate() {
-        long now = clock.getAsLong();
-        return !entries.isEmpty() && entries.stream().allMatch(entry -> entry.isLate(now));
+        return !entries.isEmpty() && entries.stream().allMatch(Entry::isLate);
     }
 
     /** Returns whether calls of a function with a deadline are in flight. */
     boolean haveDeadline(String program, String function) {
         return entries.stream()
                 .anyMatch(entry ->
-                        entry.timeout != null && entry.program.equals(program) && entry.function.equals(function));
+                        entry.deadline != null && entry.program.equals(program) && entry.function.equals(function));
     }
 
     /** Returns the number of ended entries. */

@@ -5,6 +5,7 @@ import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ResultType;
 import io.github.iree4j.Results;
 import io.github.iree4j.Submission;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.Programs.LocatedFunction;
@@ -86,6 +87,11 @@ record DefaultInvocationSpec(
     }
 
     @Override
+    public InvocationSpec deadline(@Nullable Deadline end) {
+        return options(options.deadline(end));
+    }
+
+    @Override
     public InvocationSpec priority(int value) {
         return options(options.priority(value));
     }
@@ -107,15 +113,17 @@ record DefaultInvocationSpec(
 
     @Override
     public Results invoke() {
-        Call call = call();
-        return service.invoke(call.function(), options, call.inputs());
+        CallOptions begun = options.begin(null);
+        Call call = call(begun);
+        return service.invoke(call.function(), begun, call.inputs());
     }
 
     @Override
     public IreeFuture<Results> invokeAsync() {
+        CallOptions begun = options.begin(null);
         try {
-            Call call = call();
-            return service.invokeAsync(call.function(), options, call.inputs());
+            Call call = call(begun);
+            return service.invokeAsync(call.function(), begun, call.inputs());
         } catch (IreeException e) {
             return IreeFuture.failed(e);
         }
@@ -138,9 +146,9 @@ record DefaultInvocationSpec(
     /** A call that can be made. */
     private record Call(LocatedFunction function, @Nullable Object[] inputs) {}
 
-    private Call call() {
+    private Call call(CallOptions begun) {
         try {
-            LocatedFunction called = locate();
+            LocatedFunction called = locate(begun);
             return new Call(called, inputsOf(called.function()));
         } catch (IreeException e) {
             CallSignal.fail(options.signal().orElse(null), e);
@@ -157,12 +165,12 @@ record DefaultInvocationSpec(
         return ordered != null ? ordered : named.isEmpty() ? new Object[0] : called.inOrder(named);
     }
 
-    private LocatedFunction locate() {
+    private LocatedFunction locate(CallOptions begun) {
         if (located != null) {
             return located;
         }
-        return options.timeout()
-                .map(timeout -> service.programs().locate(function, version, device, timeout))
+        return begun.deadline()
+                .map(deadline -> service.programs().locate(function, version, device, deadline))
                 .orElseGet(() -> service.programs().locate(function, version, device));
     }
 

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring;
 
 import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.status.CallTimeoutException;
 import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.FileFault;
@@ -37,16 +38,15 @@ public enum Fault {
      * Returns the party responsible for a failure.
      *
      * @param failure the failure of the call
-     * @param own the deadline set by the caller, from the start of the call; null for none
+     * @param own the deadline of the call, the earlier of the caller's and the limit's; null for none
      * @param limit the operator's limit of calls of the program; null for none
-     * @param took the duration of the call: a deadline before the caller's is not the caller's
      * @return the fault; {@link #UNKNOWN} for failures other than {@link IreeException}
      */
-    public static Fault of(Throwable failure, @Nullable Duration own, @Nullable Duration limit, Duration took) {
+    public static Fault of(Throwable failure, @Nullable Deadline own, @Nullable Duration limit) {
         return switch (failure) {
             case DeviceLostException e -> ofFileOr(DEVICE, e);
             case InvalidInputException _ -> CALLER;
-            case CallTimeoutException e -> isHaste(own, limit, took) ? CALLER : ofFileOr(MODEL, e);
+            case CallTimeoutException e -> isHaste(own, limit) ? CALLER : ofFileOr(MODEL, e);
             case IreeException e -> ofCode(e);
             case CancellationException _ -> CALLER;
             default -> UNKNOWN;
@@ -71,7 +71,11 @@ public enum Fault {
         return failure.detail(FileFault.class).isEmpty() ? other : OPERATOR;
     }
 
-    private static boolean isHaste(@Nullable Duration own, @Nullable Duration limit, Duration took) {
-        return own != null && (limit == null || own.compareTo(limit) < 0) && took.compareTo(own) >= 0;
+    /**
+     * Returns whether the caller's deadline has passed. The limit's deadline has the limit's duration, and a deadline that
+     * ends the call earlier is neither's.
+     */
+    private static boolean isHaste(@Nullable Deadline own, @Nullable Duration limit) {
+        return own != null && !own.timeout().equals(limit) && own.hasPassed();
     }
 }

@@ -3,6 +3,7 @@ package io.github.iree4j.spring;
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.Programs.LocatedFunction;
@@ -111,7 +112,7 @@ public final class InvocationService implements InvocationOperations {
         long begun = System.nanoTime();
         boolean hasFailed = true;
         try {
-            Results results = invokeUntimed(located, options, inputs);
+            Results results = invokeUntimed(located, begin(located, options), inputs);
             hasFailed = false;
             return results;
         } finally {
@@ -122,7 +123,7 @@ public final class InvocationService implements InvocationOperations {
     private Results invokeUntimed(LocatedFunction located, CallOptions options, @Nullable Object[] inputs) {
         if (interceptors.isEmpty() && isForThisThread(options)) {
             return callHere(
-                    located.program(), located.function(), options.timeout().orElse(null), inputs);
+                    located.program(), located.function(), options.deadline().orElse(null), inputs);
         }
         return proceed(request(located, options, true, inputs)).await();
     }
@@ -132,13 +133,18 @@ public final class InvocationService implements InvocationOperations {
         long begun = System.nanoTime();
         IreeFuture<Results> call;
         try {
-            call = proceed(request(located, options, false, inputs));
+            call = proceed(request(located, begin(located, options), false, inputs));
         } catch (RuntimeException | Error e) { // of an interceptor
             times.ended(begun, true);
             throw e;
         }
         call.whenComplete((_, failure) -> times.ended(begun, failure != null));
         return call;
+    }
+
+    /** Begins the time of a call: the limit of the caller or of the program, whichever ends first, for all of the chain. */
+    private static CallOptions begin(LocatedFunction located, CallOptions options) {
+        return options.begin(located.function().program().timeout().orElse(null));
     }
 
     private IreeFuture<Results> proceed(InvocationRequest request) {
@@ -159,22 +165,23 @@ public final class InvocationService implements InvocationOperations {
         return new InvocationRequest(located.program(), located.function(), Arrays.asList(inputs), options, blocking);
     }
 
-    /** Makes the call, at the end of the chain. */
+    /** Makes the call, at the end of the chain. An interceptor may have set a timeout in place of the deadline. */
     private CompletableFuture<Results> call(InvocationRequest request) {
+        CallOptions options = request.options().begin(null);
         try {
-            return request.blocking() && isForThisThread(request.options())
+            return request.blocking() && isForThisThread(options)
                     ? IreeFuture.completed(callHere(
                             request.program(),
                             request.function(),
-                            request.options().timeout().orElse(null),
+                            options.deadline().orElse(null),
                             request.inputs().toArray()))
-                    : start(request);
+                    : start(request.withOptions(options));
         } catch (IreeException e) {
             return IreeFuture.failed(e);
         }
     }
 
-    /** Returns whether the options have at most a timeout, long enough for occasional checks. */
+    /** Returns whether the options have at most a deadline, long enough for occasional checks. */
     private static boolean isForThisThread(CallOptions options) {
         return options.after().isEmpty()
                 && options.signal().isEmpty()
@@ -183,8 +190,8 @@ public final class InvocationService implements InvocationOperations {
     }
 
     private Results callHere(
-            LoadedProgram program, ProgramFunction function, @Nullable Duration timeout, @Nullable Object[] inputs) {
-        CallsInFlight.Here here = inFlight.begin(program.source().name(), function.fullName(), timeout);
+            LoadedProgram program, ProgramFunction function, @Nullable Deadline deadline, @Nullable Object[] inputs) {
+        CallsInFlight.Here here = inFlight.begin(program.source().name(), function.fullName(), deadline);
         LoadedProgram.Chosen chosen = null;
         Results results;
         try {
@@ -219,7 +226,7 @@ public final class InvocationService implements InvocationOperations {
             inFlight.add(
                     request.program().source().name(),
                     request.function().fullName(),
-                    request.options().timeout().orElse(null),
+                    request.options().deadline().orElse(null),
                     call);
         }
         return call;

@@ -4,6 +4,7 @@ import io.github.iree4j.CallOptions;
 import io.github.iree4j.ResultType;
 import io.github.iree4j.Results;
 import io.github.iree4j.Submission;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.status.IreeException;
@@ -60,14 +61,23 @@ public interface InvocationSpec {
 
     /**
      * Limits the duration of the call, waiting included; the configured timeout of the program applies as well. At the
-     * timeout the call fails with DEADLINE_EXCEEDED and releases its resources. A wait for a lazy program to be loaded
-     * before the call is limited to the same duration separately; the load itself continues.
+     * timeout the call fails with DEADLINE_EXCEEDED and releases its resources. The wait for a lazy program to be loaded
+     * before the call, interceptors, and retries are parts of the duration; a load continues after the timeout.
      *
      * @param limit from the moment of the call; null for the configured timeout only
      * @return the changed specification
      * @throws IreeException INVALID_ARGUMENT when the limit is negative
      */
     InvocationSpec timeout(@Nullable Duration limit);
+
+    /**
+     * Limits the time of the call like {@link #timeout}, to the moment by which a larger piece of work must be done, such
+     * as the request that the call is made for. Replaces a timeout.
+     *
+     * @param end the deadline; null for the configured timeout only
+     * @return the changed specification
+     */
+    InvocationSpec deadline(@Nullable Deadline end);
 
     /**
      * Sets the priority among calls of the same program.

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -55,7 +56,7 @@ final class Loads {
      */
     LoadedProgram load(ProgramSource source, Supplier<LoadedProgram> opening) {
         Duration limit = timeout;
-        CallsInFlight.Here here = loads.begin(source.name(), "load", limit.isZero() ? null : limit);
+        CallsInFlight.Here here = loads.begin(source.name(), "load", limit.isZero() ? null : Deadline.after(limit));
         Load load = new Load(source, here);
         running.add(load);
         try {

@@ -254,7 +254,10 @@ final class ProgramSlot {
             throw IreeException.of(
                     StatusCode.DEADLINE_EXCEEDED,
                     "program %s is still being loaded (%s) after a wait of %d ms, the limit; loading continues, try again later"
-                            .formatted(source().describe(), status.step(), limit.toMillis()),
+                            .formatted(
+                                    source().describe(),
+                                    status.step(),
+                                    limit.plusNanos(999_999).toMillis()),
                     e);
         } catch (ExecutionException e) {
             throw failure(e.getCause());

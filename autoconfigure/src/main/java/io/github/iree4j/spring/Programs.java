@@ -5,6 +5,7 @@ import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.monitor.ProgramMonitor;
 import io.github.iree4j.status.IreeException;
@@ -561,8 +562,12 @@ public final class Programs implements AutoCloseable {
         return locate(name, version, device, loads.longest());
     }
 
-    /** Locates a function like {@link #locate(String, String, String)}; fails with DEADLINE_EXCEEDED at a limit of the wait for a load. */
-    LocatedFunction locate(String name, @Nullable String version, @Nullable String device, Duration limit) {
+    /** Locates a function like {@link #locate(String, String, String)}; fails with DEADLINE_EXCEEDED at a deadline of the wait for a load. */
+    LocatedFunction locate(String name, @Nullable String version, @Nullable String device, Deadline deadline) {
+        return locate(name, version, device, deadline.left());
+    }
+
+    private LocatedFunction locate(String name, @Nullable String version, @Nullable String device, Duration limit) {
         if (draining) {
             throw IreeException.of(
                     StatusCode.UNAVAILABLE, "'%s' cannot be called: the application is stopping".formatted(name));

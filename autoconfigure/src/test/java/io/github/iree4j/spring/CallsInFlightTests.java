@@ -2,6 +2,7 @@ package io.github.iree4j.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -22,7 +23,7 @@ class CallsInFlightTests {
 
     private final AtomicLong clock = new AtomicLong();
     private final Queue<Runnable> looks = new ArrayDeque<>();
-    private final CallsInFlight calls = new CallsInFlight(clock::get, new ThreadDeadlines(clock::get, looks::add));
+    private final CallsInFlight calls = new CallsInFlight(clock::get, new ThreadDeadlines(looks::add));
 
     @AfterEach
     void noInterruptIsLeft() {
@@ -35,7 +36,8 @@ class CallsInFlightTests {
 
     @Test
     void aLateCallIsInterruptedOnceAndFailsWithItsDeadline() {
-        CallsInFlight.Here here = calls.begin("draft", "module.step", Duration.ofSeconds(5));
+        CallsInFlight.Here here =
+                calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
         clock.set(Duration.ofSeconds(4).toNanos());
         look();
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -50,7 +52,8 @@ class CallsInFlightTests {
 
     @Test
     void aCallEndingJustAsItIsLateLeavesNoInterrupt() {
-        CallsInFlight.Here here = calls.begin("draft", "module.step", Duration.ofSeconds(5));
+        CallsInFlight.Here here =
+                calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
         clock.set(Duration.ofSeconds(6).toNanos());
         look();
         here.end();
@@ -58,14 +61,16 @@ class CallsInFlightTests {
 
     @Test
     void aLateCallFailsWithItsDeadlineWithoutALook() {
-        CallsInFlight.Here here = calls.begin("draft", "module.step", Duration.ofSeconds(5));
+        CallsInFlight.Here here =
+                calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
         clock.set(Duration.ofSeconds(5).toNanos());
         assertThat(here.failed(FAILURE).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
     }
 
     @Test
     void aFailureInTimeStaysAsItIs() {
-        CallsInFlight.Here here = calls.begin("draft", "module.step", Duration.ofSeconds(5));
+        CallsInFlight.Here here =
+                calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
         assertThat(here.failed(FAILURE)).isSameAs(FAILURE);
         look();
         assertThat(looks).as("looks while there is no deadline").isEmpty();
@@ -118,8 +123,8 @@ class CallsInFlightTests {
         assertThat(calls.areLate()).as("without calls").isFalse();
         CompletableFuture<Object> brief = new CompletableFuture<>();
         CompletableFuture<Object> endless = new CompletableFuture<>();
-        calls.add("draft", "module.step", Duration.ofSeconds(1), brief);
-        calls.add("draft", "module.step", Duration.ofSeconds(Long.MAX_VALUE), endless);
+        calls.add("draft", "module.step", Deadline.after(Duration.ofSeconds(1), clock::get), brief);
+        calls.add("draft", "module.step", Deadline.after(Duration.ofSeconds(Long.MAX_VALUE), clock::get), endless);
         clock.set(Duration.ofMinutes(5).toNanos());
         assertThat(calls.areLate()).as("one is not").isFalse();
         endless.complete("");

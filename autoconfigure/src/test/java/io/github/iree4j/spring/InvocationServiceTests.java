@@ -9,6 +9,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.LeakCheck;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.async.ThreadDeadlines;
@@ -184,12 +185,13 @@ class InvocationServiceTests {
     @Test
     void requestWithResultsAfterItsDeadlineFails() {
         AtomicLong clock = new AtomicLong();
-        ThreadDeadlines deadlines = new ThreadDeadlines(() -> clock.getAndAdd(1_000_000_000), _ -> {});
-        InvocationSpec request = new InvocationService(programs, List.of(), new CallsInFlight(clock::get, deadlines))
+        InvocationSpec request = new InvocationService(
+                        programs, List.of(), new CallsInFlight(clock::get, new ThreadDeadlines(_ -> {})))
                 .request("adder.add")
                 .inputs(1, 2);
+        Deadline deadline = Deadline.after(Duration.ofSeconds(1), () -> clock.getAndAdd(1_000_000_000));
         assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(request.timeout(Duration.ofSeconds(1))::invoke)
+                .isThrownBy(request.deadline(deadline)::invoke)
                 .withMessageContaining("took longer than 1 s")
                 .extracting(IreeException::code)
                 .isEqualTo(StatusCode.DEADLINE_EXCEEDED);

@@ -1,7 +1,6 @@
 package io.github.iree4j.async;
 
 import io.github.iree4j.api.NotForApplications;
-import io.github.iree4j.status.WaitTime;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -10,19 +9,18 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deadlines of synchronous work: the thread running the work is interrupted when the work is late. Deadlines are
- * checked every {@value #LOOK_MILLIS} ms while there are any, so no work pays for a separate timer. Thread-safe.
+ * Deadlines of synchronous work: the thread running the work is interrupted when the work is late. Work is checked
+ * every {@value #LOOK_MILLIS} ms while any has a deadline, so no work pays for a separate timer. Thread-safe.
  *
  * <pre>{@code
- * ThreadDeadlines.Deadline deadline = deadlines.begin(Duration.ofSeconds(60));
+ * ThreadDeadlines.Work here = deadlines.begin(Deadline.after(Duration.ofSeconds(60)));
  * try {
  *     work(); // ends when its thread is interrupted
  * } finally {
- *     deadline.end();
+ *     here.end();
  * }
  * }</pre>
  */
@@ -31,31 +29,28 @@ public final class ThreadDeadlines {
     /** Milliseconds between two checks. */
     public static final int LOOK_MILLIS = 100;
 
-    private static final ThreadLocal<Deadline> CURRENT = new ThreadLocal<>();
+    private static final ThreadLocal<Work> CURRENT = new ThreadLocal<>();
 
-    private final LongSupplier clock;
     private final Executor later;
-    private final Set<Deadline> deadlines = ConcurrentHashMap.newKeySet();
+    private final Set<Work> limited = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean armed = new AtomicBoolean();
 
     /** Creates an empty set. */
     public ThreadDeadlines() {
-        this(System::nanoTime, CompletableFuture.delayedExecutor(LOOK_MILLIS, TimeUnit.MILLISECONDS));
+        this(CompletableFuture.delayedExecutor(LOOK_MILLIS, TimeUnit.MILLISECONDS));
     }
 
     /**
-     * Creates an empty set with a given clock.
+     * Creates an empty set with a given timer.
      *
-     * @param clock nanoseconds
      * @param later runs a task once, after a while
      */
-    public ThreadDeadlines(LongSupplier clock, Executor later) {
-        this.clock = clock;
+    public ThreadDeadlines(Executor later) {
         this.later = later;
     }
 
-    /** The deadline of a piece of work. */
-    public final class Deadline {
+    /** A piece of work on one thread. */
+    public final class Work {
         private enum State {
             RUNNING,
             INTERRUPTING,
@@ -65,15 +60,13 @@ public final class ThreadDeadlines {
 
         private final Thread thread = Thread.currentThread();
         private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
-        private final @Nullable Deadline outer;
-        private final long since;
-        private final long nanos;
+        private final @Nullable Work outer; // with a deadline
+        private final @Nullable Deadline deadline;
         private boolean late; // of the thread; written at the end
 
-        private Deadline(@Nullable Deadline outer, long since, long nanos) {
+        private Work(@Nullable Work outer, @Nullable Deadline deadline) {
             this.outer = outer;
-            this.since = since;
-            this.nanos = nanos;
+            this.deadline = deadline;
         }
 
         /**
@@ -91,14 +84,14 @@ public final class ThreadDeadlines {
         }
 
         private boolean hasPassed() {
-            return nanos < Long.MAX_VALUE && clock.getAsLong() - since >= nanos;
+            return deadline != null && deadline.hasPassed();
         }
 
-        /** Ends the deadline on the thread that began it, inner deadlines first, and clears the interrupt raised by this deadline, if any. */
+        /** Ends the work on the thread of the work, inner work first, and clears the interrupt raised here, if any. */
         public void end() {
             late = hasPassed();
-            if (nanos < Long.MAX_VALUE) {
-                deadlines.remove(this);
+            if (deadline != null) {
+                limited.remove(this);
                 if (outer == null) {
                     CURRENT.remove();
                 } else {
@@ -125,30 +118,36 @@ public final class ThreadDeadlines {
     }
 
     /**
-     * Begins a deadline for this thread, which must {@link Deadline#end} the deadline.
+     * Begins work on this thread, which must {@link Work#end} the work.
      *
-     * @param limit from now on; null for none: then only {@link Deadline#interrupt} interrupts the work
-     * @return the deadline
+     * @param deadline null for none: then only {@link Work#interrupt} interrupts the work
+     * @return the work
      */
-    public Deadline begin(@Nullable Duration limit) {
-        if (limit == null) {
-            return new Deadline(null, 0, Long.MAX_VALUE);
+    public Work begin(@Nullable Deadline deadline) {
+        if (deadline == null) {
+            return new Work(null, null);
         }
-        Deadline deadline =
-                new Deadline(CURRENT.get(), clock.getAsLong(), Math.min(WaitTime.nanos(limit), WaitTime.FOREVER - 1));
-        CURRENT.set(deadline);
-        deadlines.add(deadline);
+        Work work = new Work(CURRENT.get(), deadline);
+        CURRENT.set(work);
+        limited.add(work);
         arm();
-        return deadline;
+        return work;
     }
 
     /**
-     * Returns whether this thread has a deadline of any instance: by default, work within a deadline needs no other.
+     * Returns whether a deadline of this thread, of any instance, certainly comes before a deadline of now. The check
+     * compares durations without reading a clock, since deadlines of the thread began earlier.
      *
-     * @return true between begin and end of a deadline with a limit
+     * @param limit the duration of a deadline of now
+     * @return false when no deadline of the thread is known to come before; such a deadline is then necessary
      */
-    public static boolean isThreadLimited() {
-        return CURRENT.get() != null;
+    public static boolean isThreadLimitedTo(Duration limit) {
+        for (Work each = CURRENT.get(); each != null; each = each.outer) {
+            if (each.deadline != null && each.deadline.timeout().compareTo(limit) <= 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -157,7 +156,7 @@ public final class ThreadDeadlines {
      * @return true between the moment and the end of such a deadline
      */
     public static boolean isThreadLate() {
-        for (Deadline each = CURRENT.get(); each != null; each = each.outer) {
+        for (Work each = CURRENT.get(); each != null; each = each.outer) {
             if (each.hasPassed()) {
                 return true;
             }
@@ -172,13 +171,13 @@ public final class ThreadDeadlines {
     }
 
     private void look() {
-        for (Deadline each : deadlines) {
+        for (Work each : limited) {
             if (each.hasPassed()) {
                 each.interrupt();
             }
         }
-        armed.set(false); // before the check: a deadline beginning meanwhile arms the timer itself
-        if (!deadlines.isEmpty()) {
+        armed.set(false); // before the check: work beginning meanwhile arms the timer itself
+        if (!limited.isEmpty()) {
             arm();
         }
     }

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 final class SubmittedCall<R> extends Call {
     private final @Nullable Fence signal;
     private final CallTerms terms;
-    private final CallDeadline deadline;
+    private final CallTimer timer;
     private final Admitting admitting;
     private final Function<@Nullable Object[], R> results;
     private final Consumer<R> discard;
@@ -65,7 +65,7 @@ final class SubmittedCall<R> extends Call {
             Consumer<R> discard) {
         super(program, function, arguments, false);
         this.terms = terms;
-        this.deadline = terms.deadline();
+        this.timer = new CallTimer(terms.deadline());
         this.admitting = admitting;
         this.signal = terms.signal();
         this.results = results;
@@ -99,10 +99,10 @@ final class SubmittedCall<R> extends Call {
             takeOurs().forEach(RefCounted::release);
             throw e;
         }
-        if (deadline.hasPassed()) { // a timer would give the call some time
+        if (timer.hasPassed()) { // a timer would give the call some time
             future.completeExceptionally(late());
         } else {
-            deadline.watch(function.fullName(), this::expire);
+            timer.watch(function.fullName(), this::expire);
         }
         program.track(this);
         if (hasFences) {
@@ -156,10 +156,10 @@ final class SubmittedCall<R> extends Call {
     private IreeException late() {
         IreeException files = program.inPlace.doubt();
         if (files != null) { // the call waits, or the call for whose turn this call waits
-            return CallWait.late(function.fullName(), deadline.limit(), files);
+            return CallWait.late(function.fullName(), terms.limit(), files);
         }
         String inputs = Call.describe(PendingOperation.waitsFor(terms.after())); // awaited by the call, or by its work
-        return CallWait.late(function.fullName(), deadline.limit(), inputs.isEmpty() ? awaited() : inputs);
+        return CallWait.late(function.fullName(), terms.limit(), inputs.isEmpty() ? awaited() : inputs);
     }
 
     /**
@@ -182,7 +182,7 @@ final class SubmittedCall<R> extends Call {
      * would never continue, unless the call has a deadline.
      */
     private void checkMayWait() {
-        if (!deadline.isOfCaller() && program.lock.isRunBySelf() && !isPastTurn()) {
+        if (!terms.isPatienceLimited() && program.lock.isRunBySelf() && !isPastTurn()) {
             throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "'%s' was waited for from within a call of the same program, before whose end it cannot go on; load the program twice"
@@ -470,7 +470,7 @@ final class SubmittedCall<R> extends Call {
     /** Converts the results for the receiver, if there still is a receiver. */
     private Ending ending(@Nullable Object[] values) {
         // END-4: even if the thread that ends late calls has not run.
-        IreeException late = deadline.hasPassed() ? late() : null;
+        IreeException late = timer.hasPassed() ? late() : null;
         if (late != null || !future.claim()) {
             ResultReader.free(values);
             return late != null ? failing(late) : new Ending(() -> {}, abandoned());
@@ -553,7 +553,7 @@ final class SubmittedCall<R> extends Call {
     }
 
     private void release() {
-        deadline.end();
+        timer.end();
         giveBack(succeeded);
         arguments.close();
     }

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.batching;
 import io.github.iree4j.AlignedInputs;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.context.CapturedContext;
@@ -43,7 +44,12 @@ final class BatchEntry extends IreeFuture<Results> {
         this.rows = rows;
         this.aligned = aligned;
         this.since = timer.nanoTime();
-        long nanos = request.options().timeout().map(WaitTime::nanos).orElse(WaitTime.FOREVER);
+        long nanos = request.options()
+                .deadline()
+                .map(Deadline::left)
+                .or(request.options()::timeout)
+                .map(WaitTime::nanos)
+                .orElse(WaitTime.FOREVER);
         this.patience = nanos == WaitTime.FOREVER ? nanos : nanos / 2;
         this.deadline = nanos == WaitTime.FOREVER ? () -> {} : timer.deadline(nanos, this::late);
         whenComplete((_, _) -> deadline.run());

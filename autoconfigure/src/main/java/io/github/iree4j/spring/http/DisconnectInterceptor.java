@@ -45,7 +45,7 @@ public final class DisconnectInterceptor implements InvocationInterceptor, Order
         if (connection == null) {
             return chain.proceed(request);
         }
-        ThreadDeadlines.Deadline here = deadlines.begin(null);
+        ThreadDeadlines.Work here = deadlines.begin(null);
         ClientWatches.Watch watch = watches.begin(connection::isClosed, here::interrupt);
         CompletableFuture<Results> call;
         try {

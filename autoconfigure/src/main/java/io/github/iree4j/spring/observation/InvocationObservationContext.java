@@ -3,7 +3,6 @@ package io.github.iree4j.spring.observation;
 import io.github.iree4j.spring.Fault;
 import io.github.iree4j.spring.InvocationRequest;
 import io.micrometer.observation.Observation;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Context of an observed call. */
@@ -11,7 +10,6 @@ public class InvocationObservationContext extends Observation.Context {
 
     private final InvocationRequest request;
     private final String device;
-    private final long start = System.nanoTime();
     private volatile @Nullable Fault fault;
     private volatile long call;
 
@@ -36,9 +34,8 @@ public class InvocationObservationContext extends Observation.Context {
         super.setError(error);
         fault = Fault.of(
                 error,
-                request.options().timeout().orElse(null),
-                request.function().program().timeout().orElse(null),
-                Duration.ofNanos(System.nanoTime() - start));
+                request.options().deadline().orElse(null),
+                request.function().program().timeout().orElse(null));
     }
 
     /** Records a call. A call made by the recorded call is not recorded; of several attempts, the last is. */

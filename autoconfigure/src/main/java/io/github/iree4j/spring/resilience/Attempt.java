@@ -2,6 +2,7 @@ package io.github.iree4j.spring.resilience;
 
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.Results;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.spring.Fault;
 import io.github.iree4j.spring.ForwardedCall;
 import io.github.iree4j.spring.InvocationChain;
@@ -23,6 +24,7 @@ final class Attempt {
     private final ModelProtection protection;
     private final InvocationRequest request;
     private long start; // by the clock of the circuit breaker, if any
+    private @Nullable Deadline deadline; // of the caller or of the program; null where the time limit ends first
 
     Attempt(ModelProtection protection, InvocationRequest request) {
         this.protection = protection;
@@ -51,8 +53,9 @@ final class Attempt {
                                     bulkhead.getName()));
         }
         start = breaker == null ? 0 : breaker.getCurrentTimestamp();
-        CompletableFuture<Results> call =
-                chain.proceed(request.withOptions(request.options().timeoutAtMost(protection.timeLimit())));
+        CallOptions limited = request.options().begin(protection.timeLimit());
+        deadline = limited.equals(request.options()) ? limited.deadline().orElse(null) : null;
+        CompletableFuture<Results> call = chain.proceed(request.withOptions(limited));
         // Counted before the caller is notified: the caller's next call must find the permit released.
         return new ForwardedCall(call, (failure, settle) -> {
             count(failure);
@@ -76,14 +79,8 @@ final class Attempt {
             breaker.onSuccess(duration, breaker.getTimestampUnit());
             return;
         }
-        Duration limit = CallOptions.DEFAULTS
-                .timeout(protection.timeLimit())
-                .timeoutAtMost(request.function().program().timeout().orElse(null))
-                .timeout()
-                .orElse(null);
-        Duration took = Duration.of(duration, breaker.getTimestampUnit().toChronoUnit());
-        if (Fault.of(failure, request.options().timeout().orElse(null), limit, took)
-                .isOfModelOrDevice()) {
+        Duration limit = request.function().program().timeout().orElse(null);
+        if (Fault.of(failure, deadline, limit).isOfModelOrDevice()) {
             breaker.onError(duration, breaker.getTimestampUnit(), failure);
         } else {
             breaker.releasePermission();

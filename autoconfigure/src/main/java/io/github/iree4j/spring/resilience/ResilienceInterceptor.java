@@ -10,7 +10,6 @@ import io.github.iree4j.status.TransientFailureException;
 import io.github.resilience4j.retry.Retry;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -51,11 +50,14 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
         if (protection == null) {
             return chain.proceed(request);
         }
+        // The time has begun, unless an interceptor has set a timeout.
+        InvocationRequest begun = request.withOptions(
+                request.options().begin(request.function().program().timeout().orElse(null)));
         Retry retry = protection.retry();
         if (retry == null || !isRepeatable(request)) {
-            return new Attempt(protection, request).make(chain);
+            return new Attempt(protection, begun).make(chain);
         }
-        Attempts attempts = new Attempts(protection, request.asynchronous(), chain, retry.asyncContext());
+        Attempts attempts = new Attempts(protection, begun.asynchronous(), chain, retry.asyncContext());
         attempts.next();
         return attempts;
     }
@@ -66,12 +68,9 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
     }
 
     /**
-     * A call with retries; completing the future early cancels the call. The timeout of the caller, or the shorter limit
-     * of the program, is for all attempts together.
+     * A call with retries; completing the future early cancels the call. The deadline is for all attempts together.
      */
     private static final class Attempts extends IreeFuture<Results> {
-        private final long begun = System.nanoTime();
-        private final @Nullable Duration timeout; // for all attempts
         private final ModelProtection protection;
         private final InvocationRequest request;
         private final InvocationChain chain;
@@ -84,10 +83,6 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
                 InvocationChain chain,
                 Retry.AsyncContext<Results> context) {
             super(request.function().fullName());
-            this.timeout = request.options()
-                    .timeoutAtMost(request.function().program().timeout().orElse(null))
-                    .timeout()
-                    .orElse(null);
             this.protection = protection;
             this.request = request;
             this.chain = chain;
@@ -106,10 +101,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
             if (isDone()) {
                 return;
             }
-            InvocationRequest attempt = timeout == null
-                    ? request
-                    : request.withOptions(request.options().timeout(left()));
-            CompletableFuture<Results> call = new Attempt(protection, attempt).make(chain);
+            CompletableFuture<Results> call = new Attempt(protection, request).make(chain);
             current = call;
             call.whenComplete(this::ended);
             if (isDone()) { // completed before 'current' was set
@@ -117,10 +109,11 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
             }
         }
 
-        /** Returns the time left for further attempts; zero for none. */
-        private Duration left() {
-            Duration left = Objects.requireNonNull(timeout).minusNanos(System.nanoTime() - begun);
-            return left.isNegative() ? Duration.ZERO : left;
+        private boolean isLateAfter(Duration delay) {
+            return request.options()
+                    .deadline()
+                    .filter(deadline -> deadline.left().compareTo(delay) <= 0)
+                    .isPresent();
         }
 
         private void ended(@Nullable Results results, @Nullable Throwable failure) {
@@ -132,7 +125,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
                 return;
             }
             long delay = failure instanceof TransientFailureException && !isDone() ? context.onError(failure) : -1;
-            if (delay < 0 || timeout != null && left().compareTo(Duration.ofMillis(delay)) <= 0) {
+            if (delay < 0 || isLateAfter(Duration.ofMillis(delay))) {
                 completeExceptionally(failure);
                 return;
             }

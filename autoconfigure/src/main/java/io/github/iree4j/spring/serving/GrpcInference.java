@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Results;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.spring.serving.GrpcArrival.Arrived;
@@ -10,7 +11,6 @@ import io.github.iree4j.spring.serving.ServedModels.Served;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.grpc.Context;
-import io.grpc.Deadline;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -42,8 +42,8 @@ final class GrpcInference {
     /** Begins an inference; the body is closed with the answer, or on failure. */
     GrpcWork begin(InputStream message, Arrived arrived) throws IOException {
         protocol.line().checkRoom();
-        Deadline deadline = Context.current().getDeadline();
-        Duration wait = limit(options.maxWait(), deadline);
+        io.grpc.Deadline client = Context.current().getDeadline();
+        Duration wait = limit(options.maxWait(), client);
         Request request = new GrpcRequestReader(
                         models,
                         wait == null ? options.maxWait() : wait,
@@ -53,9 +53,10 @@ final class GrpcInference {
                 .read();
         Started started = null;
         try {
-            Duration limit = limit(request.inference().timeout(), deadline);
+            Duration limit = limit(request.inference().timeout(), client);
+            Deadline deadline = limit == null ? null : Deadline.after(limit);
             started = new Started(
-                    request, arrived.body(), limit, protocol.join(request.served(), request.inference(), limit));
+                    request, arrived.body(), deadline, protocol.join(request.served(), request.inference(), limit));
         } finally {
             if (started == null) {
                 request.inference().close();
@@ -69,17 +70,17 @@ final class GrpcInference {
     private final class Started {
         private final Request request;
         private final LimitedBody body;
-        private final @Nullable Duration limit;
+        private final @Nullable Deadline deadline;
         private final RequestLine.Turn turn;
         private final KeptPlace place;
         private final AtomicBoolean over = new AtomicBoolean();
         private final CompletableFuture<Answer> answer = new CompletableFuture<>();
         private final CompletableFuture<Void> cancelled = new CompletableFuture<>();
 
-        Started(Request request, LimitedBody body, @Nullable Duration limit, RequestLine.Turn turn) {
+        Started(Request request, LimitedBody body, @Nullable Deadline deadline, RequestLine.Turn turn) {
             this.request = request;
             this.body = body;
-            this.limit = limit;
+            this.deadline = deadline;
             this.turn = turn;
             this.place = protocol.place(turn, body);
         }
@@ -104,7 +105,7 @@ final class GrpcInference {
             try {
                 turn.requirePlace();
                 call = protocol.call(request.served(), request.inference(), body)
-                        .timeout(Received.left(limit, turn))
+                        .deadline(deadline)
                         .invokeAsync();
             } catch (RuntimeException | Error e) { // of any kind: otherwise the place would be lost
                 call = CompletableFuture.failedFuture(e);
@@ -145,7 +146,7 @@ final class GrpcInference {
         }
     }
 
-    private static @Nullable Duration limit(@Nullable Duration timeout, @Nullable Deadline deadline) {
+    private static @Nullable Duration limit(@Nullable Duration timeout, io.grpc.@Nullable Deadline deadline) {
         if (deadline == null) {
             return timeout;
         }

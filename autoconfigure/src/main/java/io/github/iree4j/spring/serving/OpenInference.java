@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.InvocationSpec;
@@ -251,7 +252,9 @@ final class OpenInference {
         Received received = null;
         try {
             request = reader.read(served, body);
-            InvocationSpec call = call(served, request, body); // fails for non-scalars: before the turn
+            Deadline deadline = request.timeout() == null ? null : Deadline.after(request.timeout());
+            InvocationSpec call =
+                    call(served, request, body).deadline(deadline); // fails for non-scalars: before the turn
             RequestLine.Turn turn = join(served, request, request.timeout());
             received = new Received(served, request, body, turn, call, responder, place(turn, body));
             return received;

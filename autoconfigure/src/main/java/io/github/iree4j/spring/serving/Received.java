@@ -6,9 +6,7 @@ import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.spring.serving.ServedModels.Served;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An inference request that has arrived completely, and is in computation or waiting for a place. One thread uses and
@@ -20,7 +18,7 @@ final class Received implements AutoCloseable {
     private final InferenceRequest request;
     private final LimitedBody body;
     private final RequestLine.Turn turn;
-    private final InvocationSpec call;
+    private final InvocationSpec call; // with the deadline of the request
     private final Inference.Responder responder;
     private final KeptPlace place;
     private final AtomicBoolean over = new AtomicBoolean();
@@ -62,8 +60,7 @@ final class Received implements AutoCloseable {
         try {
             Inference.Response response;
             try (request;
-                    Results results =
-                            call.timeout(left(request.timeout(), turn)).invoke()) {
+                    Results results = call.invoke()) {
                 response = responder.respond(served, request, results);
                 body.chargeAnswer(response.size());
                 response.fetch();
@@ -77,15 +74,6 @@ final class Received implements AutoCloseable {
                 place.close();
             }
         }
-    }
-
-    /** Returns the remaining time of a request; null without a limit. */
-    static @Nullable Duration left(@Nullable Duration timeout, RequestLine.Turn turn) {
-        if (timeout == null) {
-            return null;
-        }
-        Duration left = timeout.minus(turn.waited()); // the whole timeout for a request that found a place at once
-        return left.isPositive() ? left : Duration.ofNanos(1);
     }
 
     /** Idempotent. Without effect on work begun by {@link #infer}. */

@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationSpec;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
@@ -21,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -126,6 +129,25 @@ class DeadlineTests {
                                 .timeout(Duration.ofDays(300_000))
                                 .invoke())
                         .withMessageContaining("40 ms"));
+    }
+
+    @Test
+    void interceptorsAndTheCallShareTheTime() throws Exception {
+        AtomicLong clock = new AtomicLong();
+        runner.withBean(InvocationInterceptor.class, () -> (request, chain) -> {
+                    clock.addAndGet(Duration.ofSeconds(2).toNanos());
+                    return chain.proceed(request);
+                })
+                .withPropertyValues("iree.modules.adding.location=" + TestModules.adder(directory))
+                .run(context -> {
+                    InvocationSpec request = context.getBean(InvocationService.class)
+                            .request("adding.add")
+                            .inputs(1, 2);
+                    Deadline deadline = Deadline.after(Duration.ofSeconds(3), clock::get);
+                    request.deadline(deadline).invoke().close();
+                    isLate(request.deadline(deadline)::invoke);
+                    isLate(request.deadline(deadline).invokeAsync()::await);
+                });
     }
 
     private static void isLate(ThrowingCallable call) {

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
 import io.github.iree4j.Results;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.modules.parameters.IrpaWriter;
-import io.github.iree4j.spring.CallTimeouts;
 import io.github.iree4j.spring.FakeCuda;
 import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
@@ -553,14 +553,15 @@ class InvalidPropertiesTests {
 
     @Test
     void changedTimeoutOutOfRangeIsIgnored() throws Exception {
-        runner.withPropertyValues("iree.invocation.timeout=5s").run(context -> {
-            CallTimeouts before = context.getBean(CallTimeouts.class);
+        String adder = "iree.modules.adder.location=" + TestModules.adder(directory);
+        runner.withPropertyValues(adder, "iree.invocation.timeout=5s").run(context -> {
+            Program before = context.getBean(Program.class);
             context.getSourceApplicationContext()
                     .getEnvironment()
                     .getPropertySources()
                     .addFirst(new MapPropertySource("changed", Map.of("iree.invocation.timeout", "-1s")));
             context.publishEvent(new EnvironmentChangeEvent(context));
-            assertThat(before).extracting("timeouts.general").isEqualTo(Duration.ofSeconds(5));
+            assertThat(before.timeout()).contains(Duration.ofSeconds(5));
         });
     }
 

@@ -7,6 +7,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.spring.Fault;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.LoadedProgram;
@@ -99,7 +100,7 @@ class ReactionsTests {
         boolean mayComeAgain = HttpStatuses.retryAfter(failure) > 0
                 && failure.detail(RetryLater.class).isEmpty();
         boolean isRetried = isRetried(failure);
-        Fault fault = Fault.of(failure, null, LIMIT, LIMIT);
+        Fault fault = Fault.of(failure, null, LIMIT);
         switch (failure) {
             case TransientFailureException _ -> {
                 assertThat(status).isIn(503, 429);
@@ -118,7 +119,7 @@ class ReactionsTests {
                 assertThat(mayComeAgain).isFalse();
                 assertThat(isRetried).isFalse();
                 assertThat(fault).isEqualTo(Fault.MODEL);
-                assertThat(Fault.of(failure, Duration.ofSeconds(1), LIMIT, LIMIT))
+                assertThat(Fault.of(failure, Deadline.after(Duration.ZERO), LIMIT))
                         .isEqualTo(Fault.CALLER);
             }
             case DeviceLostException _ -> {

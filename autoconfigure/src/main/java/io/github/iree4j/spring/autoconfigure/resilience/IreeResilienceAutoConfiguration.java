@@ -1,6 +1,5 @@
 package io.github.iree4j.spring.autoconfigure.resilience;
 
-import io.github.iree4j.spring.CallTimeouts;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.IreeProperties;
@@ -40,15 +39,9 @@ public final class IreeResilienceAutoConfiguration {
     }
 
     @Bean
-    @ConditionalOnMissingBean
-    CallTimeouts ireeCallTimeouts(IreeProperties properties) {
-        return new CallTimeouts(properties.invocation().timeout(), properties.callTimeouts());
-    }
-
-    @Bean
     @ConditionalOnMissingBean(name = "ireeTimeoutReload")
-    TimeoutReload ireeTimeoutReload(CallTimeouts timeouts, ObjectProvider<Programs> programs, Environment environment) {
-        return new TimeoutReload(timeouts, programs, environment);
+    TimeoutReload ireeTimeoutReload(ObjectProvider<Programs> programs, Environment environment) {
+        return new TimeoutReload(programs, environment);
     }
 
     /** Part of each library of Resilience4j, so present with any of the libraries. */

@@ -1,6 +1,5 @@
 package io.github.iree4j.spring.autoconfigure.resilience;
 
-import io.github.iree4j.spring.CallTimeouts;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeProperties;
 import java.time.Duration;
@@ -25,12 +24,10 @@ final class TimeoutReload implements ApplicationListener<ApplicationEvent> {
 
     private static final Logger log = LoggerFactory.getLogger(TimeoutReload.class);
 
-    private final CallTimeouts timeouts;
     private final ObjectProvider<Programs> programs;
     private final Environment environment;
 
-    TimeoutReload(CallTimeouts timeouts, ObjectProvider<Programs> programs, Environment environment) {
-        this.timeouts = timeouts;
+    TimeoutReload(ObjectProvider<Programs> programs, Environment environment) {
         this.programs = programs;
         this.environment = environment;
     }
@@ -44,7 +41,6 @@ final class TimeoutReload implements ApplicationListener<ApplicationEvent> {
             IreeProperties changed = Binder.get(environment).bindOrCreate("iree", IreeProperties.class);
             changed.checkRanges();
             Duration general = changed.invocation().timeout();
-            timeouts.change(general, changed.callTimeouts());
             programs.ifAvailable(all -> all.setCallTimeouts(general, changed.callTimeouts()));
         } catch (BindException | InvalidConfigurationPropertyValueException e) {
             log.warn("changed properties 'iree.*' cannot be read; timeouts remain unchanged", e);

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.async.Timeline;
-import io.github.iree4j.spring.CallTimeouts;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
@@ -43,7 +42,6 @@ class IreeResilienceAutoConfigurationTests {
                 .run(context -> assertThat(context)
                         .hasNotFailed()
                         .hasSingleBean(InvocationService.class)
-                        .hasSingleBean(CallTimeouts.class)
                         .doesNotHaveBean(ResilienceInterceptor.class));
     }
 

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.ai.encoder;
 
 import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.LoadedProgram;

@@ -3,12 +3,14 @@ package io.github.iree4j.spring.ai.encoder;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.spring.ai.TextTokenizer;
 import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
 import io.github.iree4j.spring.ai.encoder.CheckedTokenizer.Checked;
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -107,11 +109,31 @@ final class TextEncoder {
         return maxTokens(signature(locate().function()));
     }
 
-    /** Starts the time of a request. */
+    /** Starts the time of a request; null for no limit. */
+    @Nullable
     Deadline deadline(@Nullable Duration timeout) {
-        return new Deadline(
-                "a request to %s with '%s'".formatted(task.action(), settings.module()),
-                timeout != null ? timeout : settings.timeout());
+        Duration limit = timeout != null ? timeout : settings.timeout();
+        return limit == null ? null : Deadline.after(limit);
+    }
+
+    /**
+     * Ends a request that is late or interrupted.
+     *
+     * @throws IreeException DEADLINE_EXCEEDED or CANCELLED
+     */
+    private void check(@Nullable Deadline deadline) {
+        if (Thread.currentThread().isInterrupted()) {
+            throw IreeException.of(StatusCode.CANCELLED, name() + " was interrupted");
+        }
+        if (deadline != null && deadline.hasPassed()) {
+            throw IreeException.of(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    "%s took longer than %s".formatted(name(), DurationText.of(deadline.timeout())));
+        }
+    }
+
+    private String name() {
+        return "a request to %s with '%s'".formatted(task.action(), settings.module());
     }
 
     /**
@@ -119,7 +141,7 @@ final class TextEncoder {
      *
      * @param priority priority among calls of the same program; higher first
      */
-    Usage run(Request request, Deadline deadline, int priority) {
+    Usage run(Request request, @Nullable Deadline deadline, int priority) {
         if (request.size() > settings.maxRequestSize()) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
@@ -142,7 +164,7 @@ final class TextEncoder {
     }
 
     /** Returns null when the program was replaced meanwhile: results of two models must not be mixed. */
-    private @Nullable Usage attempt(Request request, Deadline deadline, int priority) {
+    private @Nullable Usage attempt(Request request, @Nullable Deadline deadline, int priority) {
         LocatedFunction first = locate();
         EncoderSignature signature = signature(first.function());
         int most = maxTokens(signature);
@@ -150,14 +172,14 @@ final class TextEncoder {
         long used = 0;
         int cut = 0;
         for (int i = 0; i < request.size(); i++) {
-            deadline.check();
+            check(deadline);
             Checked each = request.tokens(tokenizer, i, most);
             tokens.add(each.tokens());
             used += each.tokens().size();
             cut += each.isCut() ? 1 : 0;
         }
         for (TokenBatch batch : new BatchPlan(tokens, signature, settings).batches()) {
-            deadline.check();
+            check(deadline);
             LocatedFunction located = locate(); // selects the least loaded context of the program
             if (!located.program().equals(first.program())) {
                 return null;
@@ -172,7 +194,7 @@ final class TextEncoder {
             EncoderSignature signature,
             TokenBatch batch,
             List<Tokens> tokens,
-            Deadline deadline,
+            @Nullable Deadline deadline,
             int priority,
             Request request) {
         Tensor[] inputs = new Tensor[signature.inputs().size()];
@@ -184,7 +206,7 @@ final class TextEncoder {
             try (Results results = invocations
                     .request(located)
                     .inputs((Object[]) inputs)
-                    .timeout(deadline.left())
+                    .deadline(deadline)
                     .priority(priority)
                     .invoke()) {
                 request.read(new Encoded(batch, tokens, results.tensor(settings.result())));

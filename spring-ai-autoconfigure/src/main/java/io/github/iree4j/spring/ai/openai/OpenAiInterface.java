@@ -202,7 +202,7 @@ final class OpenAiInterface {
 
     /** Does work that may wait for the model to be loaded: the thread is interrupted when the client has gone. */
     private <T> T awaiting(BooleanSupplier gone, Supplier<T> work) {
-        ThreadDeadlines.Deadline here = deadlines.begin(null);
+        ThreadDeadlines.Work here = deadlines.begin(null);
         ClientWatches.Watch watch = watches.begin(gone, here::interrupt);
         try {
             return work.get();

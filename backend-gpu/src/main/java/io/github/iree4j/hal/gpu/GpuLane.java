@@ -43,7 +43,9 @@ final class GpuLane implements Lane {
      * event there is a user of the event until the lane's own wait was given.
      * GPU-3: a held-back lane registers with the timeline before the last check, so no change is missed.
      * GPU-4: other threads give a stream commands only while few are in flight, so the stream is not full and does not
-     * block these threads. The lane's own thread gives the rest, and commands with a wait for the host in the middle.
+     * block these threads. A submission of more commands is given in parts, each with an event of the part; the points
+     * of the parts before the last have the ticket before. The lane's own thread gives the rest: more waits, and commands
+     * with a wait for the host in the middle.
      * GPU-5: work for the thread is added before the doorbell rings, and the thread clears the doorbell before polling.
      * GPU-9: while a device has a giver, callers leave added submissions to the giver, and lanes released by a new
      * event or value are left to the giver, too. A caller adds to `held` before looking for a giver; a former giver
@@ -86,6 +88,9 @@ final class GpuLane implements Lane {
     private final GpuWords words = new GpuWords();
     private final List<Event> awaited = new ArrayList<>();
     private boolean stuck; // whether the end of the stream's work cannot be observed
+    private @Nullable Held begun; // the first held submission, after its first part
+    private int rest; // commands of `begun` to give
+    private int position; // of the rest, in the commands' words
 
     private final Thread thread;
     private final Doorbell doorbell = new Doorbell(); // for the thread
@@ -164,6 +169,11 @@ final class GpuLane implements Lane {
     /** Returns whether the lane's thread is looking for completions. */
     boolean isAttended() {
         return attended;
+    }
+
+    /** Returns the number of commands under way, waits and events included. */
+    int commandsUnderWay() {
+        return underWay.get();
     }
 
     /** Returns the number of submissions held back. */
@@ -250,6 +260,7 @@ final class GpuLane implements Lane {
             IreeException cause = hardware.failure();
             if (cause != null) {
                 held.remove();
+                begun = null;
                 drop(next, cause);
                 given++;
                 continue;
@@ -257,12 +268,16 @@ final class GpuLane implements Lane {
             DriverCommands all = next.submission.commands();
             GpuCommands commands = all instanceof GpuCommands own ? own : null;
             GroupCall launch = all instanceof GroupCall own ? own : null;
-            int count = next.submission.waitCount() + (commands == null ? 0 : commands.count()) + 1;
+            int waits = begun == null ? next.submission.waitCount() : 0;
+            int left = begun == null ? commands == null ? 0 : commands.count() : rest;
+            boolean inParts = commands != null && !commands.needsHost() && (begun != null || waits + left >= window);
+            int part = inParts ? Math.min(left, Math.max(1, window / 2)) : left;
+            int count = waits + part + 1;
             int before = underWay.get();
             if (before > 0 && before + count > window) {
                 break; // GPU-4: the thread continues once there is room
             }
-            if (!find(next.submission)) {
+            if (begun == null && !find(next.submission)) {
                 break;
             }
             if (!mayWait && (count > window || launch != null || commands != null && commands.needsHost())) {
@@ -271,10 +286,16 @@ final class GpuLane implements Lane {
                 wake();
                 break;
             }
-            held.remove();
-            Held now = new Held(next.submission.due(), next.event); // SCHED-8: all awaited submissions were given
-            boolean runs = now.submission.commands() != null;
-            give(now, runs ? commands : null, runs ? launch : null, count);
+            if (begun == null) {
+                begun = new Held(next.submission.due(), next.event); // SCHED-8: all awaited submissions were given
+                rest = left;
+                position = 0;
+            }
+            boolean runs = begun.submission.commands() != null;
+            if (give(begun, runs ? commands : null, runs ? launch : null, runs ? part : rest, count)) {
+                held.remove();
+                begun = null;
+            }
             given++;
         }
         if (given > 0) {
@@ -317,37 +338,56 @@ final class GpuLane implements Lane {
         awaited.clear();
     }
 
-    private void give(Held next, @Nullable GpuCommands commands, @Nullable GroupCall launch, int count) {
+    /**
+     * Gives a submission, or the next part of its commands, and returns whether that was all.
+     *
+     * @param part commands of the part
+     * @param count commands under way by the part, waits and event included
+     */
+    private boolean give(Held next, @Nullable GpuCommands commands, @Nullable GroupCall launch, int part, int count) {
+        boolean isLast = part == rest;
+        Event event = next.event;
         underWay.addAndGet(count);
         stuck = true;
         try {
             words.clear();
             awaited.forEach(each -> words.await(each.handle));
             if (commands != null && !commands.needsHost()) {
-                words.call(commands.given());
+                position = words.call(commands.given(), position, part);
+                rest -= part;
+            }
+            if (!isLast) {
+                event = events.take();
             }
             if (launch != null) {
                 device.run(stream, words.segment());
                 launch.meet(this::lookOrGiveUp);
-                record(next.event);
+                record(event);
             } else {
-                words.record(next.event.handle);
+                words.record(event.handle);
                 if (commands == null || !commands.needsHost()) {
                     device.run(stream, words.segment());
                 } else {
-                    runToEnd(next.event); // the driver may block this thread for preceding commands
+                    runToEnd(event); // the driver may block this thread for preceding commands
                     commands.giveInSteps(this);
-                    record(next.event);
+                    record(event);
                 }
             }
         } catch (RuntimeException | Error e) {
+            if (event != next.event) {
+                events.release(event);
+            }
+            isLast = true;
+            event = next.event;
             refused(next, e);
         }
         forget();
+        long ticket = next.submission.ticket();
         synchronized (points) {
-            points.add(next.submission.ticket(), next.event, count);
+            points.add(isLast ? ticket : ticket - 1, event, count);
         }
         stuck = false;
+        return isLast;
     }
 
     /** Fails a submission taken in part by the driver. The ticket is reached after this part and the awaited events. */

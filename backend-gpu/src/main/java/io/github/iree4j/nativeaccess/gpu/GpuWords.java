@@ -152,6 +152,40 @@ public final class GpuWords {
         commands += other.commands - 1;
     }
 
+    /**
+     * Runs some commands of another list, otherwise as {@link #call(GpuWords)}.
+     *
+     * @param from the position of the first command; 0 for the beginning
+     * @param limit maximum number of commands
+     * @return the position of the next command
+     */
+    public int call(GpuWords other, int from, int limit) {
+        int to = from;
+        int taken = 0;
+        while (to < other.count && taken < limit) {
+            int length = other.length(to);
+            taken += length > 1 ? 1 : 0; // a word alone is a region or a branch
+            to += length;
+        }
+        int at = begin(CALL, 3);
+        set(at + 1, other.words.address() + (long) from * Long.BYTES);
+        set(at + 2, to - from);
+        commands += taken - 1;
+        return to;
+    }
+
+    private int length(int at) {
+        int opcode = (int) words.getAtIndex(ValueLayout.JAVA_LONG, at);
+        return switch (opcode) {
+            case WAIT, RECORD, GRAPH -> 2;
+            case CALL -> 3;
+            case FILL, COPY -> 4;
+            case LAUNCH -> 6 + (int) (words.getAtIndex(ValueLayout.JAVA_LONG, at + 5) >> Integer.SIZE);
+            case REGION, BRANCH -> 1;
+            default -> throw new AssertionError(opcode);
+        };
+    }
+
     /** In a graph, later commands come after everything before; a stream keeps the order of commands anyway. */
     public void region() {
         begin(REGION, 1);

@@ -277,6 +277,50 @@ class GpuLaneTest {
         assertThat(ints(seen)[0]).isEqualTo(2000);
     }
 
+    /** GPU-4: the hanging stream has half a window of the long submission behind the short submission. */
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void longSubmissionsAreGivenBehindWorkUnderWay(GpuKind kind) {
+        int window = 40;
+        StreamDevice device = open(kind, "", 1, window);
+        GpuHardware hardware = (GpuHardware) StreamDevices.driver(device);
+        Executable kernels = closed(GpuKernels.load(device));
+        Buffer one = closed(buffer(device, OF_DEVICE, 4));
+        Buffer two = closed(buffer(device, OF_DEVICE, 4));
+        Buffer seen = closed(buffer(device, OF_HOST, 4));
+        TimelineSemaphore done = semaphore();
+        int commands = 5 * window + 1;
+        try (CommandBuffer many = device.createCommandBuffer(0, CommandBuffer.DISPATCH, -1, 0)) {
+            dispatches(many, kernels, one, two, commands);
+            driver().hang(0);
+            device.queue(0).fill(null, at(done, 1), one, 0, 4, 0, 4, 0);
+            unhindered("the submission", () -> device.queue(0).execute(at(done, 1), at(done, 2), many, null, 0));
+            device.queue(0).copy(at(done, 2), at(done, 3), commands % 2 == 0 ? one : two, 0, seen, 0, 4, 0);
+            assertThat(((GpuLane) hardware.lanes().getFirst()).commandsUnderWay())
+                    .isEqualTo(2 + window / 2 + 1); // each submission or part has an event
+            assertThat(done.value()).isZero();
+            driver().goOn();
+            done.await(3, LONG);
+        }
+        assertThat(ints(seen)[0]).isEqualTo(commands);
+    }
+
+    private static void dispatches(CommandBuffer many, Executable kernels, Buffer one, Buffer two, int count) {
+        for (int i = 0; i < count; i++) {
+            many.dispatch(
+                    kernels,
+                    JavaKernels.SCALE,
+                    DispatchConfig.of(1, 1, 1),
+                    new int[] {1, 1},
+                    i % 2 == 0
+                            ? List.of(BufferRef.of(one, 0, 4), BufferRef.of(two, 0, 4))
+                            : List.of(BufferRef.of(two, 0, 4), BufferRef.of(one, 0, 4)),
+                    0);
+            many.executionBarrier(0, 0, 0);
+        }
+        many.finish();
+    }
+
     /** GPU-1, GPU-4: a stream with little room is filled again and again, in order. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
@@ -290,19 +334,7 @@ class GpuLaneTest {
         TimelineSemaphore done = semaphore();
         int commands = 700;
         try (CommandBuffer many = device.createCommandBuffer(0, CommandBuffer.DISPATCH, -1, 0)) {
-            for (int i = 0; i < commands; i++) {
-                many.dispatch(
-                        kernels,
-                        JavaKernels.SCALE,
-                        DispatchConfig.of(1, 1, 1),
-                        new int[] {1, 1},
-                        i % 2 == 0
-                                ? List.of(BufferRef.of(one, 0, 4), BufferRef.of(two, 0, 4))
-                                : List.of(BufferRef.of(two, 0, 4), BufferRef.of(one, 0, 4)),
-                        0);
-                many.executionBarrier(0, 0, 0);
-            }
-            many.finish();
+            dispatches(many, kernels, one, two, commands);
             device.queue(0).fill(null, at(done, 1), one, 0, 4, 0, 4, 0);
             long value = 1;
             for (int round = 0; round < 3; round++) {

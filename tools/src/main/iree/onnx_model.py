@@ -214,9 +214,37 @@ def best(maker, name, model, sizes, sets):
     return f"{name}.vmfb", function
 
 
-def rules(values, names):
-    """Shapes of arguments or results for the property: axes by name, `_` for a dimension that nothing is known of."""
-    return ", ".join("[" + " ".join(str(e) if isinstance(e, int) or e in names else "_" for e in shape(each)) + "]" for each in values)
+def padding(model, names, sizes):
+    """The open dimensions in which padding by zeros does not change the other results, as ONNX Runtime computes them."""
+    session = onnxruntime.InferenceSession(model.proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    given = arguments_of(model, sizes)
+    expected = session.run(None, given)
+    kept = []
+    for name in names:
+        padded = {}
+        for value in model.inputs():
+            more = [(0, 3 if each == name else 0) for each in shape(value)]
+            padded[value.name] = numpy.pad(given[value.name], more)
+        try:
+            results = session.run(None, padded)
+        except Exception as reason:  # a size that the graph does not allow, for example
+            print(f"padding of '{name}': not possible, {str(reason).splitlines()[0][:100]}")
+            continue
+        parts = [got[tuple(slice(0, size) for size in wanted.shape)] for got, wanted in zip(results, expected)]
+        largest, right = zip(*(difference(wanted, part) for wanted, part in zip(expected, parts)))
+        print(f"padding of '{name}': " + ("harmless" if all(right) else f"changes results by {max(largest):.1e}: sizes must be exact"))
+        if all(right):
+            kept.append(name)
+    return kept
+
+
+def rules(values, names, padded):
+    """Shapes of arguments or results for the property: `name!` for an axis that must not be padded."""
+    texts, marked = [], {name: name if name in padded else name + "!" for name in names}
+    for each in values:
+        text = " ".join(str(size) if isinstance(size, int) else marked.get(size, "_") for size in shape(each))
+        texts.append(f"[{text}]" + (" mask" if "mask" in each.name.lower() else ""))
+    return ", ".join(texts)
 
 
 def parse(text, names):
@@ -231,14 +259,14 @@ def parse(text, names):
     return shapes
 
 
-def properties(output, module, has_archive, model, function, variants, names):
+def properties(output, module, has_archive, model, function, variants, names, padded):
     lines = [f"# Written by bin/prepare-model. Imported by: spring.config.import: \"file:{output}/application.yaml\"", "iree:",
              "  modules:", f"    {module}:", f'      location: "file:{output}/model.vmfb"']
     if has_archive:
         lines += ["      parameters:", f'        model: "file:{output}/model.irpa"']
     if variants:
         lines += ["      variants:", f'        "[{function}]":',
-                  f'          shapes: "{rules(model.inputs(), names)} -> {rules(model.proto.graph.output, names)}"',
+                  f'          shapes: "{rules(model.inputs(), names, padded)} -> {rules(model.proto.graph.output, names, padded)}"',
                   "          modules:"]
         for file, sizes in variants:
             pairs = ", ".join(f"{name}: {size}" for name, size in sizes.items())
@@ -263,6 +291,9 @@ def main():
     model = Model(graph, {})
     names = list(dict.fromkeys(each for value in model.inputs() for each in shape(value) if isinstance(each, str) and each != "_"))
     shapes = parse(arguments.shapes, names) if arguments.shapes else []
+    odd = [each for each in names if not re.fullmatch(r"[A-Za-z][\w-]{0,63}", each)]
+    if shapes and odd:
+        fail(f"--shapes: the open dimension '{odd[0]}' must be a word of letters, digits, - and _; rename it in the model")
     print(f"inputs {', '.join(f'{each.name} {shape(each)}' for each in model.inputs())}; open dimensions: {', '.join(names) or 'none'}")
     sets = dict(SETS)
     if any(node.op_type == "Conv" for node in graph.graph.node):
@@ -276,11 +307,13 @@ def main():
         for sizes in shapes:
             name = "model-" + "x".join(str(each) for each in sizes.values())
             variants.append((best(maker, name, Model(graph, sizes), sizes, sets)[0], sizes))
-        has_archive = (maker.work / "model.irpa").exists()
+        padded = padding(model, names, shapes[0]) if shapes else []
+        text = (maker.work / "model.mlir").read_text()
+        has_archive = "parameter.named" in text
         for made in [file, *(each for each, _ in variants), *(["model.irpa"] if has_archive else [])]:
             (maker.work / made).chmod(0o644)
             shutil.move(maker.work / made, output / made)  # renamed, since an application may have the old one mapped
-    text = properties(output, arguments.name, has_archive, model, function, variants, names)
+    text = properties(output, arguments.name, has_archive, model, function, variants, names, padded)
     (output / "application.yaml").write_text(text)
     print(f"\nwrote to {output}; its application.yaml:\n\n{text}", end="")
 

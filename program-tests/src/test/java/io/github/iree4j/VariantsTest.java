@@ -166,6 +166,24 @@ class VariantsTest {
     }
 
     @Test
+    void noCallIsPaddedAlongAnExactAxis() {
+        ShapeRules exact = ShapeRules.parse(RULES.toString().replace("length", "length!"));
+        try (Program program = load(VariantOptions.of("encode", exact))) {
+            ProgramFunction encode = program.function("encode");
+            for (int[] shape : new int[][] {{1, 4}, {1, 3}, {2, 4}, {2, 5}}) {
+                encode.invoke(new float[shape[0]][shape[1]], new int[shape[0]][shape[1]])
+                        .close();
+            }
+            assertThat(heard)
+                    .containsExactly(
+                            "variants.encode by encode_1x4: 8, 0 added",
+                            "variants.encode by encode: 6, 0 added",
+                            "variants.encode by encode_4x4: 32, 16 added",
+                            "variants.encode by encode: 20, 0 added");
+        }
+    }
+
+    @Test
     void openDimensionsCostAsConfigured() {
         try (Program program = load(VariantOptions.of("encode", RULES).dynamicCost(1))) {
             program.function("encode").invoke(new float[3][5], new int[3][5]).close();

@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -16,13 +17,15 @@ public final class FunctionVariant {
     private final CompiledFunction function;
     private final List<String> axes;
     private final long[] sizes;
+    private final Set<String> exact; // axes without padding
     private final boolean open;
     private boolean named = true; // whether named after the function only; not modified once shared
     private final LongAdder calls = new LongAdder();
 
-    FunctionVariant(CompiledFunction function, List<String> axes, long[] sizes) {
+    FunctionVariant(CompiledFunction function, List<String> axes, Set<String> exact, long[] sizes) {
         this.function = function;
         this.axes = axes;
+        this.exact = exact;
         this.sizes = sizes;
         this.open = IntStream.range(0, sizes.length).anyMatch(axis -> sizes[axis] == OPEN);
     }
@@ -93,7 +96,10 @@ public final class FunctionVariant {
     /** Whether a call of these sizes fits the variant, padded or exactly. */
     boolean fits(long[] given, boolean padded) {
         for (int axis = 0; axis < sizes.length; axis++) {
-            if (sizes[axis] != OPEN && (padded ? given[axis] > sizes[axis] : given[axis] != sizes[axis])) {
+            if (sizes[axis] == OPEN || sizes[axis] == given[axis]) {
+                continue;
+            }
+            if (!padded || given[axis] > sizes[axis] || exact.contains(axes.get(axis))) {
                 return false;
             }
         }

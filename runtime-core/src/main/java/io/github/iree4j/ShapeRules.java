@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>A value in brackets is a tensor with a word for each dimension: the name of an axis, with one size throughout a
- * call; the dimension's size as a number; or {@code _} for any dimension that is not padded. A value written as
+ * call; the dimension's size as a number; or {@code _} for any dimension that is not padded. An axis written as
+ * {@code length!} is exact: no call is padded along the axis, since padding would change results. A value written as
  * {@code _} is passed on unchanged. Arguments are padded with zero, or with the value of {@code fill=}. A {@code mask}
  * argument is 1 for elements of the call and 0 for padding: callers may omit masks, all together or individually by
  * null; given masks are padded with 0. An element type after the brackets, {@code [batch length] i64}, is for values
@@ -33,15 +34,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param inputs a rule for each argument
  * @param results a rule for each result
+ * @param exact axes along which no call is padded
  */
-public record ShapeRules(List<Value> inputs, List<Value> results) {
+public record ShapeRules(List<Value> inputs, List<Value> results, Set<String> exact) {
     /** Far beyond any sensible declaration. */
     private static final int MAXIMUM_LENGTH = 1 << 14;
 
     private static final int MAXIMUM_AXES = 16;
 
     private static final Pattern TOKEN = Pattern.compile(
-            "\\s*(?:->|[\\[\\],]|fill=[-+]?[.0-9A-Za-z]+(?:[-+][0-9]+)?|[A-Za-z](?:\\w|-(?!>)){0,63}+(?!\\w)|_(?!\\w)|[0-9]{1,18}+(?!\\w))");
+            "\\s*(?:->|[\\[\\],]|fill=[-+]?[.0-9A-Za-z]+(?:[-+][0-9]+)?|[A-Za-z](?:\\w|-(?!>)){0,63}+(?!\\w)!?|_(?!\\w)|[0-9]{1,18}+(?!\\w))");
 
     /**
      * The rule for an argument or result.
@@ -69,15 +71,20 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
 
         @Override
         public String toString() {
+            return text(Set.of());
+        }
+
+        private String text(Set<String> exact) {
             if (dimensions == null) {
                 return "_";
             }
+            String words = dimensions.stream()
+                    .map(each -> exact.contains(each) ? each + "!" : each)
+                    .collect(Collectors.joining(" ", "[", "]"));
             String number = fill == Math.rint(fill) && Math.abs(fill) < 1e15
                     ? Long.toString((long) fill)
                     : Double.toString(fill);
-            return "[" + String.join(" ", dimensions) + "]"
-                    + (type == null ? "" : " " + type)
-                    + (mask ? " mask" : fill == 0 ? "" : " fill=" + number);
+            return words + (type == null ? "" : " " + type) + (mask ? " mask" : fill == 0 ? "" : " fill=" + number);
         }
     }
 
@@ -89,6 +96,7 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
     public ShapeRules {
         inputs = List.copyOf(inputs);
         results = List.copyOf(results);
+        exact = Set.copyOf(exact);
         Set<String> known = axes(inputs);
         if (known.isEmpty() || known.size() > MAXIMUM_AXES) {
             throw invalid("they name %d axes, and 1 to %d are possible".formatted(known.size(), MAXIMUM_AXES));
@@ -107,6 +115,17 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
         if (inputs.stream().allMatch(input -> input.mask() || input.dimensions() == null)) {
             throw invalid("only masks have axes, so the sizes are unknown");
         }
+    }
+
+    /**
+     * Creates rules without exact axes.
+     *
+     * @param inputs a rule for each argument
+     * @param results a rule for each result
+     * @throws IreeException INVALID_ARGUMENT as above
+     */
+    public ShapeRules(List<Value> inputs, List<Value> results) {
+        this(inputs, results, Set.of());
     }
 
     private static Set<String> axes(List<Value> values) {
@@ -147,6 +166,7 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
         private final String text;
         private final Matcher matcher;
         private @Nullable String token; // the next token; null at the end
+        private final Set<String> exact = new LinkedHashSet<>();
         private int at;
 
         Parser(String text) {
@@ -165,7 +185,7 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
             if (token != null) {
                 throw unexpected("',', '->' or the end");
             }
-            return new ShapeRules(inputs, results);
+            return new ShapeRules(inputs, results, exact);
         }
 
         private List<Value> values(boolean arguments) {
@@ -197,6 +217,10 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
                         || !(word.equals("_") || Character.isLetterOrDigit(word.charAt(0)))
                         || word.startsWith("fill=")) {
                     throw unexpected("an axis, a number, '_' or ']'");
+                }
+                if (word.endsWith("!")) {
+                    word = word.substring(0, word.length() - 1);
+                    exact.add(word);
                 }
                 dimensions.add(word);
                 if (dimensions.size() > Shape.MAXIMUM_RANK) {
@@ -273,9 +297,9 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
     /** Returns the text, in the form accepted by {@link #parse}. */
     @Override
     public String toString() {
-        String text = inputs.stream().map(Value::toString).collect(Collectors.joining(", "));
+        String text = inputs.stream().map(each -> each.text(exact)).collect(Collectors.joining(", "));
         return results.isEmpty()
                 ? text
-                : text + results.stream().map(Value::toString).collect(Collectors.joining(", ", " -> ", ""));
+                : text + results.stream().map(each -> each.text(exact)).collect(Collectors.joining(", ", " -> ", ""));
     }
 }

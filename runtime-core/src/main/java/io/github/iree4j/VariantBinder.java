@@ -284,7 +284,7 @@ final class VariantBinder {
     private void add(CompiledFunction function) {
         long[] sizes = sizes(function);
         checkLike(function);
-        FunctionVariant variant = new FunctionVariant(function, rules.axes(), sizes);
+        FunctionVariant variant = new FunctionVariant(function, rules.axes(), rules.exact(), sizes);
         for (FunctionVariant other : variants) {
             if (other.shape().equals(variant.shape())) {
                 throw fault("'%s' and '%s' have the same sizes, %s; leave one of them out"

@@ -34,6 +34,7 @@ class ShapeRulesTest {
                 "[a] -> _",
                 "[n n 3 _] -> [n]",
                 "[a] fill=-0.5",
+                "[a b!], [b! c] -> [c b!]",
                 "[a] fill=1.0E20 -> [a]",
                 "[a] fill=NaN, [], _ -> [_ 4], []",
                 "[a] i64 mask, [a] f16 fill=2, [a] ui8 -> [a] f32"
@@ -47,6 +48,7 @@ class ShapeRulesTest {
             delimiter = '|',
             value = {
                 "'[a]->[a]' | '[a] -> [a]'",
+                "'[a b!], [b]->[b]' | '[a b!], [b!] -> [b!]'",
                 "'  [ a   b ]mask ,[a]->_' | '[a b] mask, [a] -> _'",
                 "'[long-name]fill=2->[long-name]' | '[long-name] fill=2 -> [long-name]'"
             })

@@ -206,7 +206,7 @@ def best(maker, name, model, sizes, sets):
             kept, fastest = flags, milliseconds
             (maker.work / "trial.vmfb").replace(maker.work / f"{name}.vmfb")
     if kept is None and wrong and any(each.op_type.startswith(("QLinear", "DequantizeLinear")) for each in model.proto.graph.node):
-        fail(f"'{name}' is quantized (QLinear or DequantizeLinear nodes), and IREE computes it wrong with every set of flags; "
+        fail("the graph is quantized (QLinear or DequantizeLinear nodes), and IREE computes it wrong with every set of flags; "
              "prepare the model before its quantization")
     if kept is None:
         fail(f"no set of flags gives a right program for '{name}', see the table; report the graph to IREE")
@@ -296,7 +296,7 @@ def main():
         fail(f"--shapes: the open dimension '{odd[0]}' must be a word of letters, digits, - and _; rename it in the model")
     print(f"inputs {', '.join(f'{each.name} {shape(each)}' for each in model.inputs())}; open dimensions: {', '.join(names) or 'none'}")
     sets = dict(SETS)
-    if any(node.op_type == "Conv" for node in graph.graph.node):
+    if any("Conv" in node.op_type for node in graph.graph.node):
         sets |= CONVOLUTION_SETS
     output = arguments.output.absolute()
     output.mkdir(parents=True, exist_ok=True)

@@ -385,6 +385,25 @@ class ScriptsTest {
     }
 
     /** Maven runs no test, and says nothing, for a name without a test: a test may have been renamed. */
+    /** Before anything is fetched. */
+    @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "bash")
+    void modelsThatDoNotExistAreRefused(@TempDir Path directory) throws Exception {
+        for (String[] refused : List.of(
+                new String[] {"missing.onnx", "there is no file 'missing.onnx'"},
+                new String[] {"resnet", "there is no model or option 'resnet'"})) {
+            Process process = new ProcessBuilder(
+                            ROOT.resolve("bin/prepare-model").toAbsolutePath().toString(), refused[0])
+                    .directory(directory.toFile())
+                    .redirectErrorStream(true)
+                    .start();
+            process.getOutputStream().close();
+            assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .contains(refused[1]);
+            assertThat(process.waitFor()).isEqualTo(2);
+        }
+    }
+
     @Test
     void testsNamedByScriptsExist() throws IOException {
         Pattern named = Pattern.compile("\\b(\\w+Tests?)#(\\w+)");

@@ -384,7 +384,6 @@ class ScriptsTest {
         return builder.start().waitFor();
     }
 
-    /** Maven runs no test, and says nothing, for a name without a test: a test may have been renamed. */
     /** Before anything is fetched. */
     @Test
     @DisabledOnOs(value = OS.WINDOWS, disabledReason = "bash")
@@ -404,6 +403,7 @@ class ScriptsTest {
         }
     }
 
+    /** Maven runs no test, and says nothing, for a name without a test: a test may have been renamed. */
     @Test
     void testsNamedByScriptsExist() throws IOException {
         Pattern named = Pattern.compile("\\b(\\w+Tests?)#(\\w+)");

@@ -247,7 +247,7 @@ class ScriptsTest {
         for (String script : SCRIPTS) {
             for (String line : Files.readAllLines(ROOT.resolve(script))) {
                 if (!line.strip().startsWith("#")) {
-                    Pattern.compile("(\\$here/|\\$\\(|nice |! |^\\s*)(bin/[a-z-]+)")
+                    Pattern.compile("(\\$here/|\\$\\(|nice |! |^\\s*)(bin/[a-z0-9-]+)")
                             .matcher(line)
                             .results()
                             .map(result -> result.group(2))

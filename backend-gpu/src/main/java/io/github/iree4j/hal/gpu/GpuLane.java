@@ -86,7 +86,7 @@ final class GpuLane implements Lane {
 
     // Owned by the feeding thread.
     private final GpuWords words = new GpuWords();
-    private final List<Event> awaited = new ArrayList<>();
+    private final AwaitedEvents awaited;
     private boolean stuck; // whether the end of the stream's work cannot be observed
     private @Nullable Held begun; // the first held submission, after its first part
     private int rest; // commands of `begun` to give
@@ -111,6 +111,7 @@ final class GpuLane implements Lane {
         this.hardware = hardware;
         this.device = hardware.device();
         this.events = hardware.events();
+        this.awaited = new AwaitedEvents(this, events);
         this.index = index;
         this.window = window;
         this.linger = linger;
@@ -277,11 +278,11 @@ final class GpuLane implements Lane {
             if (before > 0 && before + count > window) {
                 break; // GPU-4: the thread continues once there is room
             }
-            if (begun == null && !find(next.submission)) {
+            if (begun == null && !awaited.find(next.submission)) {
                 break;
             }
             if (!mayWait && (count > window || launch != null || commands != null && commands.needsHost())) {
-                forget();
+                awaited.forget();
                 due = true;
                 wake();
                 break;
@@ -305,39 +306,6 @@ final class GpuLane implements Lane {
         return given > 0;
     }
 
-    /** Finds the events awaited by a submission; returns whether all are there, or follows the timeline of a missing event. */
-    private boolean find(Submission next) {
-        for (int i = 0; i < next.waitCount(); i++) {
-            GpuTimeline other = (GpuTimeline) next.waitTimeline(i);
-            long value = next.waitValue(i);
-            if (find(other, value)) {
-                continue;
-            }
-            other.follow(this); // GPU-3
-            if (!find(other, value)) {
-                forget();
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private boolean find(GpuTimeline other, long value) {
-        if (other.hasReached(value)) {
-            return true;
-        }
-        Event event = other.event(value);
-        if (event != null) {
-            awaited.add(event);
-        }
-        return event != null || other.hasReached(value);
-    }
-
-    private void forget() {
-        awaited.forEach(events::release);
-        awaited.clear();
-    }
-
     /**
      * Gives a submission, or the next part of its commands, and returns whether that was all.
      *
@@ -351,7 +319,7 @@ final class GpuLane implements Lane {
         stuck = true;
         try {
             words.clear();
-            awaited.forEach(each -> words.await(each.handle));
+            awaited.addTo(words);
             if (commands != null && !commands.needsHost()) {
                 position = words.call(commands.given(), position, part);
                 rest -= part;
@@ -381,7 +349,7 @@ final class GpuLane implements Lane {
             event = next.event;
             refused(next, e);
         }
-        forget();
+        awaited.forget();
         long ticket = next.submission.ticket();
         synchronized (points) {
             points.add(isLast ? ticket : ticket - 1, event, count);
@@ -408,7 +376,7 @@ final class GpuLane implements Lane {
             commands.refuseGraph();
         }
         words.clear();
-        awaited.forEach(each -> words.await(each.handle)); // the driver may not have processed these waits
+        awaited.addTo(words); // the driver may not have processed these waits
         words.record(next.event.handle);
         try {
             device.run(stream, words.segment());

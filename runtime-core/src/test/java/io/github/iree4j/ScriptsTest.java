@@ -342,6 +342,40 @@ class ScriptsTest {
         }
     }
 
+    /** Before anything is fetched. */
+    @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "there is no bash")
+    void preparingAModelRefusesWhatItCannotDo(@TempDir Path directory) throws Exception {
+        String graph = Files.createFile(directory.resolve("graph.onnx")).toString();
+        assertThat(prepareModel(directory, directory.resolve("none.onnx").toString()))
+                .contains("there is no file", "none.onnx")
+                .endsWith("status 1");
+        assertThat(prepareModel(directory, graph, "--shape=batch=1"))
+                .contains("there is no option '--shape=batch=1'", "--shapes=LIST")
+                .endsWith("status 2");
+        assertThat(prepareModel(directory, graph, "--name=My Model"))
+                .contains("'My Model' is no name of a module", "--name=NAME")
+                .endsWith("status 2");
+        assertThat(prepareModel(directory, graph, "--variants=1x16"))
+                .contains("--variants=1x16 is of minilm", "--shapes=LIST")
+                .endsWith("status 2");
+        assertThat(prepareModel(directory, "minilm", "--shapes=batch=1"))
+                .contains("--shapes=batch=1 is of graphs", "FILE.onnx")
+                .endsWith("status 2");
+        assertThat(directory.resolve("cache")).doesNotExist();
+    }
+
+    private static String prepareModel(Path directory, String... arguments) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(Stream.concat(
+                                Stream.of(ROOT.resolve("bin/prepare-model").toString()), Stream.of(arguments))
+                        .toList())
+                .redirectErrorStream(true);
+        builder.environment().put("IREE4J_CACHE", directory.resolve("cache").toString());
+        Process process = builder.start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return output + "status " + process.waitFor();
+    }
+
     /** Such as after a configuration without a compiler that works: CMake leaves its cache, but no file for make. */
     @Test
     @DisabledOnOs(value = OS.WINDOWS, disabledReason = "no native code is built there")
@@ -382,25 +416,6 @@ class ScriptsTest {
         builder.environment().merge("PATH", programs.toString(), (path, own) -> own + ":" + path);
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
         return builder.start().waitFor();
-    }
-
-    /** Before anything is fetched. */
-    @Test
-    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "bash")
-    void modelsThatDoNotExistAreRefused(@TempDir Path directory) throws Exception {
-        for (String[] refused : List.of(
-                new String[] {"missing.onnx", "there is no file 'missing.onnx'"},
-                new String[] {"resnet", "there is no model or option 'resnet'"})) {
-            Process process = new ProcessBuilder(
-                            ROOT.resolve("bin/prepare-model").toAbsolutePath().toString(), refused[0])
-                    .directory(directory.toFile())
-                    .redirectErrorStream(true)
-                    .start();
-            process.getOutputStream().close();
-            assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
-                    .contains(refused[1]);
-            assertThat(process.waitFor()).isEqualTo(2);
-        }
     }
 
     /** Maven runs no test, and says nothing, for a name without a test: a test may have been renamed. */

@@ -1,0 +1,380 @@
+#!/usr/bin/env python3
+"""Makes the fastest right programs of an ONNX graph: bin/prepare-model FILE.onnx.
+
+For each of some sizes of the graph's open dimensions (a bucket), and for any sizes, this compiles the graph with each known set of flags,
+compares the results of our runtime with ONNX Runtime's for random inputs, and keeps the fastest program that is right. One archive has the
+weights of all programs. Both are measured one after the other, with all processors; nothing else should run meanwhile.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy
+import onnx
+import onnxruntime
+from onnx import helper
+
+TILING, MICROKERNELS = "--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all"
+CHANNELS_LAST = "--iree-preprocessing-pass-pipeline=builtin.module(util.func(iree-preprocessing-convert-conv-to-channels-last))"
+O2, O3 = "--iree-opt-level=O2", "--iree-opt-level=O3"
+SETS = [
+    ("none", []),
+    ("O2", [O2]),
+    ("O3", [O3]),
+    ("tiling", [TILING]),
+    ("tiling, microkernels", [TILING, MICROKERNELS]),
+    ("O2, tiling", [O2, TILING]),
+    ("O2, tiling, microkernels", [O2, TILING, MICROKERNELS]),
+]
+OF_CONVOLUTIONS = [
+    ("channels-last, tiling", [CHANNELS_LAST, TILING]),
+    ("channels-last, O2, tiling", [CHANNELS_LAST, O2, TILING]),
+    ("channels-last, tiling, microkernels", [CHANNELS_LAST, TILING, MICROKERNELS]),
+]
+COMPILE_SECONDS, RUN_SECONDS = 300, 120
+MEASURED_SIZE = 4  # of an open dimension, where no shapes are given
+QLINEAR = (
+    "the graph has {}, which IREE 3.13 refuses or computes wrong, in IREE's own runtime too; "
+    "export the graph without quantisation, or quantise it with QuantizeLinear and DequantizeLinear (QDQ)"
+)
+
+
+def fail(message):
+    sys.exit(f"iree4j: {message}")
+
+
+class Model:
+    """An ONNX graph, whose open dimensions all have names."""
+
+    def __init__(self, path):
+        try:
+            self.proto = onnx.load(path)
+            onnx.checker.check_model(self.proto)
+        except Exception as e:  # of protobuf, of the checker and of the system
+            fail(f"'{path}' is no ONNX graph: {str(e).strip().splitlines()[0]}")
+        graph = self.proto.graph
+        if self.proto.ByteSize() >= 1 << 31:
+            fail(f"'{path}' has more than 2 GB, which this command cannot rewrite; compile by hand (docs/bring-your-own-model.md)")
+        graph.name = "main"  # of the function
+        del graph.value_info[:]  # of other sizes
+        weights = {each.name for each in graph.initializer}
+        values = [each for each in graph.input if each.name not in weights]
+        del graph.input[:]
+        graph.input.extend(values)
+        self.inputs, self.outputs = list(graph.input), list(graph.output)
+        self.axes = []
+        for value in self.inputs + self.outputs:
+            if not value.type.HasField("tensor_type"):
+                fail(f"'{value.name}' of '{path}' is no tensor; export the graph with tensors alone")
+            if not value.type.tensor_type.HasField("shape") and value in self.inputs:
+                fail(f"the input '{value.name}' of '{path}' has no rank; export the graph with shapes")
+            for i, dim in enumerate(value.type.tensor_type.shape.dim):
+                if dim.HasField("dim_value") and dim.dim_value > 0:
+                    continue
+                name = re.sub(r"\W+", "-", dim.dim_param).strip("-_") or re.sub(r"\W+", "-", value.name).strip("-_") + f"-{i}"
+                dim.dim_param = name if name[0].isalpha() else "d" + name
+                if value in self.inputs and dim.dim_param not in self.axes:
+                    self.axes.append(dim.dim_param)
+        operations = {each.op_type for each in graph.node}
+        self.convolutions = bool(operations & {"Conv", "QLinearConv"})
+        self.qlinear = sorted(each for each in operations if each.startswith("QLinear") or each.endswith("Integer"))
+        self.quantized = bool(self.qlinear) or "QuantizeLinear" in operations
+        self.limits = self.index_limits()
+        self.opset = max([each.version for each in self.proto.opset_import if each.domain in ("", "ai.onnx")], default=0)
+
+    def index_limits(self):
+        """By name of an input of integers that picks rows of weights: the number of rows."""
+        shapes = {each.name: each.dims for each in self.proto.graph.initializer}
+        same, limits = {}, {}
+        for node in self.proto.graph.node:
+            if node.op_type in ("Cast", "Identity", "Reshape", "Flatten", "Unsqueeze", "Squeeze"):
+                same[node.output[0]] = same.get(node.input[0], node.input[0])
+            if node.op_type == "Gather" and node.input[0] in shapes:
+                axis = next((each.i for each in node.attribute if each.name == "axis"), 0)
+                name = same.get(node.input[1], node.input[1])
+                limits[name] = min(limits.get(name, 1 << 31), shapes[node.input[0]][axis])
+        return limits
+
+    def fixed(self, sizes):
+        """The graph with these sizes of open dimensions."""
+        model = onnx.ModelProto()
+        model.CopyFrom(self.proto)
+        for value in [*model.graph.input, *model.graph.output]:
+            for dim in value.type.tensor_type.shape.dim:
+                if dim.dim_param in sizes:
+                    dim.dim_value = sizes[dim.dim_param]
+        return model
+
+    def random_inputs(self, sizes):
+        """Of normal distribution; integers that pick rows of weights, or 0 and 1; masks of ones."""
+        numbers, inputs = numpy.random.default_rng(0), {}
+        for value in self.inputs:
+            kind = helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+            shape = [dim.dim_value or sizes[dim.dim_param] for dim in value.type.tensor_type.shape.dim]
+            if is_mask(value):
+                data = numpy.ones(shape)
+            elif kind == numpy.bool_ or numpy.issubdtype(kind, numpy.integer):
+                quantized = numpy.iinfo(kind).max + 1 if kind in (numpy.int8, numpy.uint8) else 2
+                data = numbers.integers(0, self.limits.get(value.name, quantized), shape)
+            else:
+                data = numbers.standard_normal(shape)
+            inputs[value.name] = numpy.asarray(data).astype(kind)
+        return inputs
+
+    def right(self, expected, got):
+        """Whether results are those of ONNX Runtime, and the greatest difference."""
+        if expected.shape != got.shape:
+            return False, float("inf")
+        if expected.size == 0:
+            return True, 0.0
+        if expected.dtype.kind in "ui" and got.dtype.itemsize == expected.dtype.itemsize:
+            got = got.view(expected.dtype)  # programs know no signs
+        exact = not numpy.issubdtype(expected.dtype, numpy.floating)
+        small = expected.dtype == numpy.float16
+        expected, got = expected.astype(numpy.float64), got.astype(numpy.float64)
+        difference = numpy.abs(expected - got)
+        greatest = float(numpy.nanmax(difference)) if not numpy.isnan(difference).all() else 0.0
+        if exact:
+            return greatest <= (1 if self.quantized else 0), greatest
+        share = 2e-2 if self.quantized or small else 1e-3
+        scale = numpy.nanmax(numpy.abs(expected), initial=0)
+        return numpy.allclose(got, expected, rtol=share, atol=share * min(1, scale) if self.quantized else share / 10 * max(1, scale), equal_nan=True), greatest
+
+
+def is_mask(value):
+    return "mask" in value.name.lower() and len(value.type.tensor_type.shape.dim) > 0
+
+
+def result_of(model, inputs):
+    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, inputs)
+
+
+def milliseconds(model, inputs):
+    """The median of calls of ONNX Runtime, in milliseconds."""
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    times, end = [], time.perf_counter() + 2
+    while time.perf_counter() < end or len(times) < 5:
+        begin = time.perf_counter()
+        session.run(None, inputs)
+        times.append(time.perf_counter() - begin)
+    return float(numpy.median(times[len(times) // 5 :])) * 1e3
+
+
+def padded_axes(model, sizes):
+    """The axes along which zeros behind the given elements leave the other results alone, as ONNX Runtime computes them."""
+    padded = []
+    for axis in sizes:
+        if sizes[axis] < 2:
+            continue
+        fewer = {**sizes, axis: sizes[axis] - 1}
+        inputs = model.random_inputs(fewer)
+        filled = {}
+        for value in model.inputs:
+            dims = value.type.tensor_type.shape.dim
+            filled[value.name] = numpy.pad(inputs[value.name], [(0, int(dim.dim_param == axis)) for dim in dims])
+        try:
+            expected, got = result_of(model.proto, inputs), result_of(model.proto, filled)
+        except Exception:  # the graph refuses these sizes
+            continue
+        cut = []
+        for value, array in zip(model.outputs, got):
+            dims = value.type.tensor_type.shape.dim
+            cut.append(array[tuple(slice(0, -1) if dim.dim_param == axis else slice(None) for dim in dims)])
+        if all(model.right(a, b)[0] for a, b in zip(expected, cut)):
+            padded.append(axis)
+    return padded
+
+
+def first_error(text):
+    lines = [line for line in text.splitlines() if "error:" in line] or text.strip().splitlines() or ["no reason was given"]
+    return lines[0].split("error:")[-1].strip().replace("|", "/")[:100]
+
+
+class Maker:
+    """Compiles, compares and measures, in a directory for that."""
+
+    def __init__(self, model, work, cpu):
+        self.model, self.work, self.cpu = model, work, cpu
+        self.tools, self.root = pathlib.Path(sys.executable).parent, pathlib.Path(__file__).resolve().parents[4]
+        self.archive = False
+        self.rows = []
+
+    def call(self, seconds, *command):
+        """What a command printed, or its failure."""
+        try:
+            done = subprocess.run([str(each) for each in command], cwd=self.work, capture_output=True, text=True, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f"took more than {seconds} s") from None
+        if done.returncode:
+            raise RuntimeError(first_error(done.stderr or done.stdout))
+        return done.stdout
+
+    def imported(self, proto, name):
+        onnx.save(proto, self.work / f"{name}.onnx")
+        options = ["--opset-version", 17] if self.model.opset < 17 else []
+        save = ["--no-save-params"] if self.archive else ["--save-params-to", "model.irpa"]
+        try:
+            self.call(COMPILE_SECONDS, self.tools / "iree-import-onnx", f"{name}.onnx", "-o", f"{name}.mlir", *options,
+                      "--externalize-params", "--num-elements-threshold", 100, "--params-scope", "model", *save)
+        except RuntimeError as e:
+            fail(f"iree-import-onnx refuses the graph of {name}: {e}")
+        self.archive = (self.work / "model.irpa").exists()
+
+    def best(self, name, sizes, measured):
+        """Makes the program of some sizes, measured with others where it is for any."""
+        proto = self.model.fixed(sizes)
+        inputs = self.model.random_inputs(measured)
+        try:
+            expected = result_of(proto, inputs)
+        except Exception as e:
+            text = ", ".join(f"{axis}={size}" for axis, size in measured.items())
+            fail(f"ONNX Runtime refuses the graph for {text or 'random inputs'}: {str(e).strip().splitlines()[0][:300]}; choose other --shapes")
+        peer = milliseconds(proto, inputs)
+        for i, value in enumerate(self.model.inputs):
+            numpy.save(self.work / f"input{i}.npy", inputs[value.name])
+        self.imported(proto, name)
+        bucket = ", ".join(f"{axis} {size}" for axis, size in sizes.items()) or ("any sizes" if measured else "fixed sizes")
+        parameters = ["--parameters=model=model.irpa"] if self.archive else []
+        call = [f"--input=@input{i}.npy" for i in range(len(inputs))]
+        kept = None
+        for label, flags in SETS + (OF_CONVOLUTIONS if self.model.convolutions else []):
+            begin = time.perf_counter()
+            seconds = ms = greatest = None
+            try:
+                made = f"{name}.tried.vmfb"
+                self.call(COMPILE_SECONDS, self.tools / "iree-compile", f"{name}.mlir", "-o", made, "--iree-hal-target-device=local",
+                          "--iree-hal-local-target-device-backends=llvm-cpu", f"--iree-llvmcpu-target-cpu={self.cpu}",
+                          "--iree-llvmcpu-debug-symbols=false", *flags)
+                seconds = time.perf_counter() - begin
+                program = [f"--module={made}", *parameters, "--function=main", *call]
+                outputs = [f"--output=@output{i}.npy" for i in range(len(expected))]
+                self.call(RUN_SECONDS, self.root / "bin/iree4j", "run", *program, *outputs)
+                compared = [self.model.right(a, numpy.load(self.work / f"output{i}.npy")) for i, a in enumerate(expected)]
+                greatest = max(difference for _, difference in compared)
+                verdict = "" if all(right for right, _ in compared) else "wrong"
+                if not verdict:
+                    report = json.loads(self.call(RUN_SECONDS, self.root / "bin/iree4j", "benchmark", *program, "--benchmark_min_time=0.5s",
+                                                  "--benchmark_repetitions=5", "--benchmark_format=json", "--time_unit=ms"))
+                    ms = next(each["real_time"] for each in report["benchmarks"] if each["name"].endswith("_median"))
+                    if kept is None or ms < kept[0]:
+                        kept = ms, label
+                        (self.work / made).replace(self.work / f"{name}.vmfb")
+            except RuntimeError as e:
+                verdict = str(e)
+            self.row(bucket, label, seconds, ms, ms and ms / peer, greatest, verdict)
+        if kept:
+            missed = ", more than the aim of 1.2 times that" if kept[0] > 1.2 * peer else ""
+            print(f"{bucket}: {kept[1]}, {kept[0]:.3g} ms; ONNX Runtime {peer:.3g} ms{missed}", flush=True)
+        else:
+            fail(f"no set of flags makes a right program for {bucket}: " + (QLINEAR.format(", ".join(self.model.qlinear)) if self.model.qlinear else
+                 "the last column says why; fix the graph, or compile by hand with other flags (docs/bring-your-own-model.md)"))
+
+    def row(self, bucket, label, seconds, ms, ratio, greatest, verdict):
+        if not self.rows:
+            self.rows = ["| Bucket | Flags | Compiled in s | ms | / ONNX Runtime | Difference | |", "|---|---|---|---|---|---|---|"]
+            print("\n".join(self.rows))
+        cells = ["" if each is None else f"{each:.3g}" for each in (seconds, ms, ratio, greatest)]
+        self.rows.append(f"| {' | '.join([bucket, label, *cells, verdict])} |")
+        print(self.rows[-1], flush=True)
+
+
+def buckets(text, model):
+    """The sizes of each of the buckets: batch=1:length=16,batch=4:length=16."""
+    found = []
+    for bucket in text.split(",") if text else []:
+        sizes = {}
+        for each in bucket.split(":"):
+            axis, _, size = each.partition("=")
+            if axis not in model.axes:
+                known = ", ".join(model.axes)
+                fail(f"--shapes: the graph has no open dimension '{axis}'; " + (f"it has {known}" if known else "all sizes are fixed: leave --shapes out"))
+            if not re.fullmatch(r"[1-9]\d{0,8}", size):
+                fail(f"--shapes: '{each}' gives no size; write {axis}=NUMBER")
+            sizes[axis] = int(size)
+        missing = [axis for axis in model.axes if axis not in sizes]
+        if missing:
+            fail(f"--shapes: '{bucket}' gives no size of {missing[0]}; add :{missing[0]}=NUMBER")
+        found.append({axis: sizes[axis] for axis in model.axes})
+    return found
+
+
+def rules(model, padded):
+    """The rules of the property; `axis!` for an axis that must not be padded."""
+
+    def text(value, masks):
+        dims = value.type.tensor_type.shape.dim
+        marked = {axis: axis if axis in padded else axis + "!" for axis in model.axes}
+        parts = [str(dim.dim_value) if dim.HasField("dim_value") else marked.get(dim.dim_param, "_") for dim in dims]
+        mask = masks and is_mask(value) and any(dim.dim_param in model.axes for dim in dims)
+        return "[" + " ".join(parts) + "]" + (" mask" if mask else "") if parts else "_"
+
+    return ", ".join(text(each, True) for each in model.inputs) + " -> " + ", ".join(text(each, False) for each in model.outputs)
+
+
+def properties(name, output, model, archive, variants, padded):
+    lines = [
+        f"# Written by bin/prepare-model. Imported by: spring.config.import: \"file:{output}/application.yaml\"",
+        "iree:",
+        "  modules:",
+        f"    {name}:",
+        f"      location: \"file:{output}/model.vmfb\"",
+    ]
+    if archive:
+        lines += ["      parameters:", f"        model: \"file:{output}/model.irpa\""]
+    names = [each.name for each in model.inputs + model.outputs]
+    if all(re.fullmatch(r"[A-Za-z_]\w*", each) for each in names) and len(set(names)) == len(names):
+        signature = [", ".join(f"%{each.name}" for each in values) for values in (model.inputs, model.outputs)]
+        lines += ["      functions:", "        main:", f"          signature: \"({signature[0]}) -> ({signature[1]})\""]
+    if variants:
+        lines += ["      variants:", "        main:", f"          shapes: \"{rules(model, padded)}\"", "          modules:"]
+        for program, sizes in variants:
+            lines.append(f"            - location: \"file:{output}/{program}.vmfb\"")
+            given = ", ".join(f"\"[{axis}]\": {size}" for axis, size in sizes.items())
+            lines.append(f"              sizes: {{{given}}}")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=pathlib.Path)
+    parser.add_argument("--name", required=True)
+    parser.add_argument("--output", type=pathlib.Path, required=True)
+    parser.add_argument("--shapes", default="", help="sizes of open dimensions, as batch=1:length=16,batch=4:length=16")
+    parser.add_argument("--target-cpu", default="host", help="as for --iree-llvmcpu-target-cpu")
+    arguments = parser.parse_args()
+    model = Model(arguments.file)
+    shapes = buckets(arguments.shapes, model)
+    print(f"open dimensions: {', '.join(model.axes) or 'none'}")
+    output = arguments.output.absolute()
+    output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=output) as directory:
+        maker = Maker(model, pathlib.Path(directory), arguments.target_cpu)
+        # The program for any sizes is measured with the first shape; it takes what fits no bucket.
+        maker.best("model", {}, shapes[0] if shapes else {axis: MEASURED_SIZE for axis in model.axes})
+        variants = [("model-" + "x".join(str(size) for size in sizes.values()), sizes) for sizes in shapes]
+        for program, sizes in variants:
+            maker.best(program, sizes, sizes)
+        padded = set(shapes and model.axes)
+        for sizes in shapes:
+            padded &= set(padded_axes(model, sizes)) | {axis for axis in sizes if sizes[axis] < 2}
+        padded -= {axis for axis in padded if all(sizes[axis] < 2 for sizes in shapes)}
+        made = [f"{each}.vmfb" for each in ["model", *(program for program, _ in variants)]] + (["model.irpa"] if maker.archive else [])
+        for each in made:  # renamed, since an application may have the old one mapped
+            (maker.work / each).chmod(0o644)
+            os.replace(maker.work / each, output / each)
+        (output / "application.yaml").write_text(properties(arguments.name, output, model, maker.archive, variants, padded))
+        (output / "tried.md").write_text("\n".join(maker.rows) + "\n")
+    if shapes:
+        print("padded where no program has the sizes: " + (", ".join(axis for axis in model.axes if axis in padded) or "nothing, since that changes results"))
+    print(f"wrote {', '.join(made)}, application.yaml and tried.md to {output}")
+
+
+if __name__ == "__main__":
+    main()

@@ -225,7 +225,7 @@ class Maker:
                       "--externalize-params", "--num-elements-threshold", 100, "--params-scope", "model", *save)
         except RuntimeError as e:
             fail(f"iree-import-onnx refuses the graph of {name}: {e}")
-        self.archive = (self.work / "model.irpa").exists()
+        self.archive = "parameter.named<" in (self.work / f"{name}.mlir").read_text()
 
     def best(self, name, sizes, measured):
         """Makes the program of some sizes, measured with others where it is for any."""
@@ -261,7 +261,7 @@ class Maker:
                 verdict = "" if all(right for right, _ in compared) else "wrong"
                 if not verdict:
                     report = json.loads(self.call(RUN_SECONDS, self.root / "bin/iree4j", "benchmark", *program, "--benchmark_min_time=0.5s",
-                                                  "--benchmark_repetitions=5", "--benchmark_format=json", "--time_unit=ms"))
+                                                  "--benchmark_min_warmup_time=2", "--benchmark_repetitions=3", "--benchmark_format=json", "--time_unit=ms"))
                     ms = next(each["real_time"] for each in report["benchmarks"] if each["name"].endswith("_median"))
                     if kept is None or ms < kept[0]:
                         kept = ms, label

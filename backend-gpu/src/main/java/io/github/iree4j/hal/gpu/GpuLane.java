@@ -172,11 +172,6 @@ final class GpuLane implements Lane {
         return attended;
     }
 
-    /** Returns the number of commands under way, waits and events included. */
-    int commandsUnderWay() {
-        return underWay.get();
-    }
-
     /** Returns the number of submissions held back. */
     int heldCount() {
         return held.size();

@@ -29,6 +29,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -277,48 +278,89 @@ class GpuLaneTest {
         assertThat(ints(seen)[0]).isEqualTo(2000);
     }
 
-    /** GPU-4: the hanging stream has half a window of the long submission behind the short submission. */
-    @ParameterizedTest
-    @EnumSource(GpuKind.class)
-    void longSubmissionsAreGivenBehindWorkUnderWay(GpuKind kind) {
-        int window = 40;
-        StreamDevice device = open(kind, "", 1, window);
-        GpuHardware hardware = (GpuHardware) StreamDevices.driver(device);
-        Executable kernels = closed(GpuKernels.load(device));
-        Buffer one = closed(buffer(device, OF_DEVICE, 4));
-        Buffer two = closed(buffer(device, OF_DEVICE, 4));
-        Buffer seen = closed(buffer(device, OF_HOST, 4));
-        TimelineSemaphore done = semaphore();
-        int commands = 5 * window + 1;
-        try (CommandBuffer many = device.createCommandBuffer(0, CommandBuffer.DISPATCH, -1, 0)) {
-            dispatches(many, kernels, one, two, commands);
-            driver().hang(0);
-            device.queue(0).fill(null, at(done, 1), one, 0, 4, 0, 4, 0);
-            unhindered("the submission", () -> device.queue(0).execute(at(done, 1), at(done, 2), many, null, 0));
-            device.queue(0).copy(at(done, 2), at(done, 3), commands % 2 == 0 ? one : two, 0, seen, 0, 4, 0);
-            assertThat(((GpuLane) hardware.lanes().getFirst()).commandsUnderWay())
-                    .isEqualTo(2 + window / 2 + 1); // each submission or part has an event
-            assertThat(done.value()).isZero();
-            driver().goOn();
-            done.await(3, LONG);
-        }
-        assertThat(ints(seen)[0]).isEqualTo(commands);
-    }
-
-    private static void dispatches(CommandBuffer many, Executable kernels, Buffer one, Buffer two, int count) {
+    /** Records fills of the elements of a buffer in turn, each with the number of its round. */
+    private CommandBuffer fills(StreamDevice device, Buffer target, int count) {
+        CommandBuffer many = closed(device.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 0));
         for (int i = 0; i < count; i++) {
-            many.dispatch(
-                    kernels,
-                    JavaKernels.SCALE,
-                    DispatchConfig.of(1, 1, 1),
-                    new int[] {1, 1},
-                    i % 2 == 0
-                            ? List.of(BufferRef.of(one, 0, 4), BufferRef.of(two, 0, 4))
-                            : List.of(BufferRef.of(two, 0, 4), BufferRef.of(one, 0, 4)),
-                    0);
+            many.fillBuffer(BufferRef.of(target, 4L * (i % 16), 4), i / 16 + 1, 4, 0);
             many.executionBarrier(0, 0, 0);
         }
         many.finish();
+        return many;
+    }
+
+    private long fillCalls() {
+        return Objects.requireNonNull(driver().library()).calls("fill_32");
+    }
+
+    /** Waits until the driver was called for a number of fills. */
+    private void awaitFillCalls(long count) {
+        long begin = System.nanoTime();
+        while (fillCalls() < count) {
+            assertThat(System.nanoTime() - begin).as("time of the wait").isLessThan(20_000_000_000L);
+            Thread.onSpinWait();
+        }
+    }
+
+    /** GPU-4: commands executed once, such as a step of a model, are queued as far as there is room. */
+    @ParameterizedTest
+    @CsvSource({"CUDA, 512", "HIP, 512", "CUDA, 40", "HIP, 40"})
+    void aLongSubmissionIsQueuedInPartsBehindWorkUnderWay(GpuKind kind, int window) {
+        StreamDevice device = open(kind, "", 2, window);
+        Buffer before = closed(buffer(device, OF_DEVICE, 64));
+        Buffer seen = closed(buffer(device, OF_HOST, 64));
+        TimelineSemaphore first = semaphore();
+        TimelineSemaphore second = semaphore();
+        TimelineSemaphore third = semaphore();
+        CommandBuffer many = fills(device, seen, 1600);
+        driver().hang();
+        device.queue(0).fill(null, at(first, 1), before, 0, 4, 1, 4, 0);
+        unhindered("the execution", () -> device.queue(0).execute(at(first, 1), at(second, 1), many, null, 0));
+        device.queue(0).fill(at(second, 1), at(third, 1), before, 0, 4, 2, 4, 0);
+        awaitFillCalls(window / 2);
+        assertThat(fillCalls()).as("within the window").isLessThanOrEqualTo(window);
+        assertThat(first.value()).as("the work before").isZero();
+        driver().goOn();
+        third.await(1, LONG);
+        assertThat(fillCalls()).isEqualTo(1602);
+        int[] all = new int[16];
+        Arrays.fill(all, 100);
+        assertThat(ints(seen)).isEqualTo(all);
+    }
+
+    /** The parts behind a refused part are not given, and the next submission is. */
+    @ParameterizedTest
+    @CsvSource({"CUDA, 10", "HIP, 10", "CUDA, 300", "HIP, 300", "CUDA, 700", "HIP, 700"})
+    void aRefusedPartEndsItsSubmission(GpuKind kind, int refused) {
+        StreamDevice device = open(kind, "fail=fill_32:" + refused + ":2", 2);
+        Buffer one = closed(buffer(device, OF_DEVICE, 64));
+        TimelineSemaphore first = semaphore();
+        TimelineSemaphore second = semaphore();
+        CommandBuffer many = fills(device, one, 700);
+        device.queue(0).execute(null, at(first, 1), many, null, 0);
+        device.queue(0).fill(null, at(second, 1), one, 0, 4, 2, 4, 0);
+        assertFails(first, StatusCode.RESOURCE_EXHAUSTED, "a fill failed");
+        second.await(1, LONG);
+        assertThat(fillCalls()).isEqualTo(refused + 1);
+        assertThat(device.failure()).isEmpty();
+    }
+
+    /** With parts in the stream, and others on the host. */
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aLostDeviceFailsASubmissionGivenInPart(GpuKind kind) {
+        StreamDevice device = open(kind, "", 2);
+        Buffer one = closed(buffer(device, OF_DEVICE, 64));
+        TimelineSemaphore done = semaphore();
+        CommandBuffer many = fills(device, one, 1600);
+        driver().hang();
+        device.queue(0).execute(null, at(done, 1), many, null, 0);
+        awaitFillCalls(GpuLane.WINDOW / 2);
+        driver().lose();
+        IreeException failure = catchThrowableOfType(IreeException.class, () -> done.await(1, LONG));
+        assertThat(failure).isNotNull();
+        assertThat(device.failure()).isPresent();
+        assertThat(fillCalls()).isLessThanOrEqualTo(GpuLane.WINDOW);
     }
 
     /** GPU-1, GPU-4: a stream with little room is filled again and again, in order. */
@@ -334,7 +376,19 @@ class GpuLaneTest {
         TimelineSemaphore done = semaphore();
         int commands = 700;
         try (CommandBuffer many = device.createCommandBuffer(0, CommandBuffer.DISPATCH, -1, 0)) {
-            dispatches(many, kernels, one, two, commands);
+            for (int i = 0; i < commands; i++) {
+                many.dispatch(
+                        kernels,
+                        JavaKernels.SCALE,
+                        DispatchConfig.of(1, 1, 1),
+                        new int[] {1, 1},
+                        i % 2 == 0
+                                ? List.of(BufferRef.of(one, 0, 4), BufferRef.of(two, 0, 4))
+                                : List.of(BufferRef.of(two, 0, 4), BufferRef.of(one, 0, 4)),
+                        0);
+                many.executionBarrier(0, 0, 0);
+            }
+            many.finish();
             device.queue(0).fill(null, at(done, 1), one, 0, 4, 0, 4, 0);
             long value = 1;
             for (int round = 0; round < 3; round++) {

@@ -72,8 +72,8 @@ public enum Fault {
     }
 
     /**
-     * Returns whether the caller's deadline has passed. The limit's deadline has the limit's duration, and a deadline that
-     * ends the call earlier is neither's.
+     * Returns whether the deadline has passed and is the caller's. A deadline of the limit has the duration of the limit. A
+     * timeout before the deadline has another cause.
      */
     private static boolean isHaste(@Nullable Deadline own, @Nullable Duration limit) {
         return own != null && !own.timeout().equals(limit) && own.hasPassed();

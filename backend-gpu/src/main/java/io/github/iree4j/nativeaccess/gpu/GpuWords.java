@@ -160,6 +160,10 @@ public final class GpuWords {
      * @return the position of the next command
      */
     public int call(GpuWords other, int from, int limit) {
+        if (from == 0 && limit >= other.commands) { // nearly always: nothing is read
+            call(other);
+            return other.count;
+        }
         int to = from;
         int taken = 0;
         while (to < other.count && taken < limit) {

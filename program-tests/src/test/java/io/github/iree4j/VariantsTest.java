@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
@@ -180,6 +181,10 @@ class VariantsTest {
                             "variants.encode by encode: 6, 0 added",
                             "variants.encode by encode_4x4: 32, 16 added",
                             "variants.encode by encode: 20, 0 added");
+        }
+        try (Program program = load(VariantOptions.of("encode", exact).functions("encode_*"))) {
+            assertThatThrownBy(() -> program.function("encode").invoke(new float[1][3], new int[1][3]))
+                    .hasMessageContaining("batch 1, length 3; there are batch x length! of 1x4, ");
         }
     }
 

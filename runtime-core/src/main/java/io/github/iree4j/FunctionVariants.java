@@ -187,17 +187,20 @@ public final class FunctionVariants {
                     .append(' ')
                     .append(sizes[axis]);
         }
+        String named = axes.stream()
+                .map(axis -> function.rules().exact().contains(axis) ? axis + "!" : axis)
+                .collect(Collectors.joining(" x "));
         String known = all.stream().limit(NAMED).map(FunctionVariant::shape).collect(Collectors.joining(", "))
                 + (all.size() > NAMED ? " and %d more".formatted(all.size() - NAMED) : "");
         return asTheyAre
                 ? IreeException.of(
                         StatusCode.FAILED_PRECONDITION,
                         "no variant of '%s' has exactly %s, and a call with fences cannot be padded; there are %s of %s: give one of these shapes, compile a variant for any, or call without fences"
-                                .formatted(function.fullName(), wanted, String.join(" x ", axes), known))
+                                .formatted(function.fullName(), wanted, named, known))
                 : IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "no variant of '%s' is large enough for %s; there are %s of %s: make the call smaller, or compile a variant that is large enough, or one for any size"
-                                .formatted(function.fullName(), wanted, String.join(" x ", axes), known));
+                                .formatted(function.fullName(), wanted, named, known));
     }
 
     /** Counts a call of a variant. */

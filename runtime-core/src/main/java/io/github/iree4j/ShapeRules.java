@@ -91,7 +91,7 @@ public record ShapeRules(List<Value> inputs, List<Value> results, Set<String> ex
     /**
      * Checks and copies.
      *
-     * @throws IreeException INVALID_ARGUMENT when an axis occurs in no argument, a mask has no axis, or no argument determines the sizes
+     * @throws IreeException INVALID_ARGUMENT when an axis, exact or not, occurs in no argument, a mask has no axis, or no argument determines the sizes
      */
     public ShapeRules {
         inputs = List.copyOf(inputs);
@@ -105,6 +105,11 @@ public record ShapeRules(List<Value> inputs, List<Value> results, Set<String> ex
             if (!known.contains(axis)) {
                 throw invalid(
                         "axis '%s' occurs in a result but in no argument, so its size is unknown".formatted(axis));
+            }
+        }
+        for (String axis : exact) {
+            if (!known.contains(axis)) {
+                throw invalid("axis '%s' is exact and occurs in no argument".formatted(axis));
             }
         }
         for (Value input : inputs) {

@@ -2,11 +2,13 @@ package io.github.iree4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,6 +27,15 @@ class ShapeRulesTest {
         assertThat(rules.inputs().get(2).fill()).isEqualTo(1);
         assertThat(rules.inputs().get(3).dimensions()).isNull();
         assertThat(rules.results().getFirst().dimensions()).containsExactly("batch", "length", "384");
+    }
+
+    @Test
+    void exactAxesAreAxesOfArguments() {
+        ShapeRules rules = ShapeRules.parse("[a b!] -> [a b]");
+        assertThat(rules.exact()).containsExactly("b");
+        assertThat(rules.axes()).containsExactly("a", "b");
+        assertThatThrownBy(() -> new ShapeRules(rules.inputs(), rules.results(), Set.of("c")))
+                .hasMessageContaining("axis 'c' is exact and occurs in no argument");
     }
 
     @ParameterizedTest

@@ -189,7 +189,7 @@ class DeadlineTests {
         });
     }
 
-    /** Sees the timeouts of calls at their begin. */
+    /** Sees the durations of deadlines: the time of a call has begun before its interceptors. */
     @Configuration(proxyBeanMethods = false)
     static class Seen {
         private final List<@Nullable Duration> timeouts = new ArrayList<>();
@@ -197,7 +197,7 @@ class DeadlineTests {
         @Bean
         InvocationInterceptor seeing() {
             return (request, chain) -> {
-                timeouts.add(request.options().timeout().orElse(null));
+                timeouts.add(request.options().deadline().map(Deadline::timeout).orElse(null));
                 return chain.proceed(request);
             };
         }

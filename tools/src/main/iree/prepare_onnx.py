@@ -85,6 +85,7 @@ class Model:
                     self.axes.append(dim.dim_param)
         operations = {each.op_type for each in graph.node}
         self.convolutions = bool(operations & {"Conv", "QLinearConv"})
+        self.known_wrong = bool(operations & {"MaxPool", "QLinearConv"})
         self.quantized = any(each == "QuantizeLinear" or each.startswith("QLinear") or each.endswith("Integer") for each in operations)
         self.limits = self.index_limits()
         self.opset = max([each.version for each in self.proto.opset_import if each.domain in ("", "ai.onnx")], default=0)
@@ -285,8 +286,9 @@ class Maker:
             missed = ", more than the aim of 1.2" if kept[0] > 1.2 else ""
             print(f"{bucket}: {kept[1]}, {kept[2]:.3g} ms, {kept[0]:.3g} times ONNX Runtime{missed}", flush=True)
         else:
-            fail(f"no set of flags makes a right program for {bucket}: " + (QUANTIZED if self.model.quantized else
-                 "the last column says why; fix the graph, or compile by hand with other flags (docs/bring-your-own-model.md)"))
+            fail(f"no set of flags makes a right program for {bucket}: " + (QUANTIZED if self.model.quantized and self.model.known_wrong else
+                 "the last column says why; " + ("give the graph fixed sizes, or fix it" if self.model.axes and not sizes else "fix the graph") +
+                 ", or compile by hand with other flags (docs/bring-your-own-model.md)"))
 
     def row(self, bucket, label, seconds, ms, ratio, greatest, verdict):
         if not self.rows:

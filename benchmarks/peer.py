@@ -7,8 +7,9 @@ the better of IREE's `local-sync`, which has one thread, and `local-task`, and o
     bin/bench-peer minilm                                MiniLM as bin/prepare-model makes it: 1 x 16, 3 x 16 and 16 x 128 tokens
     bin/bench-peer MODULE.vmfb --function=F --input=...  any other, with --parameters=SCOPE=FILE
 
-Options: --threads=N of ours and local-task (2), --rounds=N (3), --seconds=N of a run (3), --only=NAME of those that have a name. Needs Python
-3.12 and the package index; bin/iree4j is built first. For figures that mean something the machine must have nothing else to do.
+Options: --threads=N of ours and local-task (2), --rounds=N (3), --seconds=N of a run (3), --only=NAME of those that have a name; --pause=MS
+calls through InvocationService (benchmarks/onnxruntime, built by -Ponnxruntime) and through IREE's Python package, each call after a pause.
+Needs Python 3.12 and the package index; bin/iree4j is built first. For figures that mean something the machine must have nothing else to do.
 """
 import argparse
 import json
@@ -104,6 +105,15 @@ def compare(tools, name, module, parameters, function, inputs, options):
         "local-sync": ["taskset", "-c", "0", *theirs, "--device=local-sync"],
         "local-task": [*cores, *theirs, "--device=local-task", f"--task_topology_max_group_count={options.threads}"],
     }
+    if options.pause is not None:
+        service = ["java", "--enable-native-access=ALL-UNNAMED", "-Diree.modules.peer.location=file:" + str(module),
+                   *[f"-Diree.modules.peer.parameters.{p.replace('=', '=file:', 1)}" for p in parameters], f"-Diree.task.workers={options.threads}",
+                   "-Dloader.main=io.github.iree4j.peer.ServiceCalls", "-cp", HERE / "onnxruntime/target/onnxruntime.jar",
+                   "org.springframework.boot.loader.launch.PropertiesLauncher", function, options.pause, options.seconds, *inputs]
+        python = [tools / "bin/python", HERE / "peer_paused.py"]
+        rest = [module, function, options.pause, options.seconds, ",".join(map(str, parameters)), *inputs]
+        sides = {"ours": [*cores, *service], "local-sync": ["taskset", "-c", "0", *python, "local-sync", *rest],
+                 "local-task": [*cores, *python, "local-task", *rest]}
     rounds = [{side: microseconds(command) for side, command in sides.items()} for _ in range(options.rounds)]
     real, processor = ({side: middle([each[side][i] for each in rounds]) for side in sides} for i in (0, 1))
     print(f"{name}: " + ", ".join(f"{side} {real[side]:.1f} us ({processor[side]:.1f})" for side in sides)
@@ -120,6 +130,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--pause", type=int)
     parser.add_argument("--only")
     options = parser.parse_args()
     tools = make.install(RELEASE, PYTHON)

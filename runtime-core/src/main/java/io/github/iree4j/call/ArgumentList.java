@@ -34,11 +34,11 @@ final class ArgumentList implements AutoCloseable {
      */
     private final @Nullable Object[] values;
     /** References owned and released by this list. Their buffers are on loan: the program cannot deallocate the buffers. */
-    private final List<RefCounted> owned = new ArrayList<>();
+    private final List<RefCounted> owned;
     /** Views made by this list: their memory is held by the call. On loan, too, unless given. */
-    private final List<Made> made = new ArrayList<>();
+    private List<Made> made = List.of();
     /** Tensors kept in use. */
-    private final List<TensorElements> lent = new ArrayList<>();
+    private final List<TensorElements> lent;
     /** Tensors transferred to the call, each once; and the call's references, released once the program has its own references. */
     private List<Transfer> taken = List.of();
 
@@ -74,6 +74,8 @@ final class ArgumentList implements AutoCloseable {
         this.memory = memory;
         this.holder = holder;
         this.values = inputs;
+        this.owned = new ArrayList<>(inputs.length);
+        this.lent = new ArrayList<>(inputs.length);
         String kinds = signature.arguments();
         if (inputs.length != kinds.length()) {
             throw invalid("function '%s' takes %d %s; given %d"
@@ -177,8 +179,10 @@ final class ArgumentList implements AutoCloseable {
     }
 
     private void releaseSources() {
-        pending.forEach(each -> each.source.release());
-        pending = List.of();
+        if (!pending.isEmpty()) {
+            pending.forEach(each -> each.source.release());
+            pending = List.of();
+        }
     }
 
     /** Frees the views made so far: a call waiting for room for all inputs keeps none on the device. */
@@ -211,6 +215,9 @@ final class ArgumentList implements AutoCloseable {
 
     /** Takes the transferred tensors from the caller, once nothing else can fail. */
     private void take() {
+        if (taken.isEmpty()) {
+            return;
+        }
         for (Transfer transfer : taken) {
             TensorElements elements = transfer.elements();
             if (!transfer.take().getAsBoolean()) {
@@ -223,6 +230,9 @@ final class ArgumentList implements AutoCloseable {
     }
 
     private void exitTaken() {
+        if (taken.isEmpty()) {
+            return;
+        }
         for (Transfer transfer : taken) {
             lent.remove(transfer.elements()); // once: the tensor may also be lent to the same call
             transfer.elements().exit(); // from here on a reference in 'given' holds the memory
@@ -253,8 +263,10 @@ final class ArgumentList implements AutoCloseable {
     }
 
     private void releaseGiven() {
-        given.forEach(RefCounted::release);
-        given = List.of();
+        if (!given.isEmpty()) {
+            given.forEach(RefCounted::release);
+            given = List.of();
+        }
     }
 
     private static Object required(@Nullable Object value) {
@@ -418,6 +430,9 @@ final class ArgumentList implements AutoCloseable {
         }
         boolean isMade = !view.equals(elements.view());
         if (isMade) {
+            if (made.isEmpty()) {
+                made = new ArrayList<>(values.length);
+            }
             made.add(new Made(index, Objects.requireNonNull(values[index]), view));
         }
         if (transfer) {
@@ -470,13 +485,16 @@ final class ArgumentList implements AutoCloseable {
 
     /** Releases the copies made by this list, and nothing else. Runs no code of others. */
     void releaseCopies() {
+        if (made.isEmpty()) {
+            return;
+        }
         for (Made each : made) {
             if (each.isLent()) {
                 each.view.buffer().endLoan();
                 each.view.release();
             }
         }
-        made.clear();
+        made = List.of();
     }
 
     @Override

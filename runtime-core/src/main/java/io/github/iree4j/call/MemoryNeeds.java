@@ -89,18 +89,21 @@ final class MemoryNeeds {
 
     /** Records the memory held by a call that has succeeded. */
     void learn(InputSize inputs, MemoryHolder call) {
-        for (AdmissionGate gate : call.gates()) {
+        call.forEachGate(gate -> {
             if (!hasOf(byDevice.get(), gate) && call.peak(gate) > 0) {
                 byDevice.updateAndGet(before -> with(before, gate));
             }
+        });
+        List<MemoryNeed> known = byDevice.get();
+        for (int i = 0; i < known.size(); i++) {
+            known.get(i).learn(inputs, call);
         }
-        byDevice.get().forEach(each -> each.learn(inputs, call));
     }
 
-    /** A loop, since this method runs at each call. */
+    /** A loop without an iterator, since this method runs at each call. */
     private static boolean hasOf(List<MemoryNeed> needs, AdmissionGate gate) {
-        for (MemoryNeed each : needs) {
-            if (each.gate().equals(gate)) {
+        for (int i = 0; i < needs.size(); i++) {
+            if (needs.get(i).gate().equals(gate)) {
                 return true;
             }
         }

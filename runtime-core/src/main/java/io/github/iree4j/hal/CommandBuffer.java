@@ -5,6 +5,7 @@ import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -250,7 +251,7 @@ public abstract class CommandBuffer extends Resource {
             List<BufferRef> bindings,
             long flags) {
         List<BufferRef> checked = checkDispatch(executable, export, constants, bindings, flags);
-        recordDispatch(executable, export, config, null, constants.clone(), checked, flags);
+        recordDispatch(executable, export, config, null, constants, checked, flags);
     }
 
     /**
@@ -282,7 +283,7 @@ public abstract class CommandBuffer extends Resource {
                 new BufferRef(workgroupCount.buffer(), workgroupCount.slot(), workgroupCount.offset(), 12),
                 BufferUsage.DISPATCH_INDIRECT_PARAMETERS,
                 MemoryAccess.READ);
-        recordDispatch(executable, export, DispatchConfig.of(0, 0, 0), counts, constants.clone(), checked, flags);
+        recordDispatch(executable, export, DispatchConfig.of(0, 0, 0), counts, constants, checked, flags);
     }
 
     /**
@@ -451,15 +452,19 @@ public abstract class CommandBuffer extends Resource {
         ExecutableExport entry = executable.export(export);
         Dispatches.checkCounts(entry, constants.length, bindings.size());
         Dispatches.checkFlags(flags);
-        BufferRef[] checked = new BufferRef[bindings.size()];
-        for (int i = 0; i < checked.length; i++) {
+        List<BufferRef> checked = bindings; // copied where a length is resolved
+        for (int i = 0; i < bindings.size(); i++) {
             BufferRef binding = bindings.get(i);
-            // Messages are built only before a possible failure: compiled programs record at every call.
-            checked[i] = Dispatches.isRight(binding)
-                    ? binding
-                    : check("binding " + i + " of dispatch '" + entry.name() + "'", binding, ANY_DISPATCH, 0);
+            if (Dispatches.isRight(binding)) { // compiled programs record at every call
+                continue;
+            }
+            BufferRef resolved = check("binding " + i + " of dispatch '" + entry.name() + "'", binding, ANY_DISPATCH, 0);
+            if (!resolved.equals(binding)) {
+                checked = checked == bindings ? new ArrayList<>(bindings) : checked;
+                checked.set(i, resolved);
+            }
         }
-        return List.of(checked);
+        return checked;
     }
 
     /** Checks a use of a range. Resolves the length of a known buffer; otherwise records the requirements of the slot. */
@@ -564,8 +569,8 @@ public abstract class CommandBuffer extends Resource {
      * @param export ordinal of the entry point
      * @param config workgroups; counts are ignored with a {@code workgroupCount}
      * @param workgroupCount location of the counts, or null
-     * @param constants the constants, not shared
-     * @param bindings the bindings
+     * @param constants the constants, only read during this call
+     * @param bindings the bindings, only read during this call
      * @param flags dispatch flags
      */
     protected abstract void recordDispatch(

@@ -205,13 +205,14 @@ final class CopyingCommands extends CommandBuffer {
             List<BufferRef> bindings,
             long flags) {
         keep(executable);
+        int[] kept = constants.clone();
         List<BufferRef> places =
                 bindings.stream().map(each -> used(each, true, true)).toList();
         if (workgroupCount == null) {
-            add(own -> own.dispatch(executable, export, config, constants, places, flags));
+            add(own -> own.dispatch(executable, export, config, kept, places, flags));
         } else {
             BufferRef counts = used(workgroupCount, true, false);
-            add(own -> own.dispatchIndirect(executable, export, counts, constants, places, flags));
+            add(own -> own.dispatchIndirect(executable, export, counts, kept, places, flags));
         }
     }
 

@@ -8,11 +8,11 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -530,9 +530,10 @@ public final class MemoryHolder {
      *     admission, being known to need no memory
      */
     public @Nullable Admission admission(AdmissionGate gate) {
-        for (Admission each : admissions) {
-            if (each.gate.equals(gate)) {
-                return each;
+        List<Admission> given = admissions; // without an iterator: each allocation asks
+        for (int i = 0; i < given.size(); i++) {
+            if (given.get(i).gate.equals(gate)) {
+                return given.get(i);
             }
         }
         return outer == null ? null : outer.admission(gate);
@@ -565,7 +566,10 @@ public final class MemoryHolder {
             return;
         }
         atLast.run();
-        admissions.forEach(Admission::exit);
+        List<Admission> given = admissions;
+        for (int i = 0; i < given.size(); i++) {
+            given.get(i).exit();
+        }
         MemoryHolder by = outer;
         if (by != null && by.isLast() && by.settled) {
             by.leaveGates();
@@ -585,16 +589,14 @@ public final class MemoryHolder {
     }
 
     /**
-     * Returns the gates of the sets whose memory has been held by this call and the calls made by this call.
+     * Visits the gates of the sets whose memory has been held by this call and the calls made by this call.
      *
-     * @return a snapshot
+     * @param visitor sees the sets of this moment
      */
-    public List<AdmissionGate> gates() {
-        List<AdmissionGate> gates = new ArrayList<>();
+    public void forEachGate(Consumer<AdmissionGate> visitor) {
         for (Holding holding = first; holding != null; holding = holding.next) {
-            gates.add(holding.set.gate());
+            visitor.accept(holding.set.gate());
         }
-        return gates;
     }
 
     /**

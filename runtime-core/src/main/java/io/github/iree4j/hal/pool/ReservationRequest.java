@@ -165,10 +165,10 @@ public record ReservationRequest(
      *
      * @param requester the frontier of the requester
      * @param waitable the marks that the requester's hardware can wait for
-     * @return the new request
+     * @return the request
      */
     public ReservationRequest after(Frontier requester, NativeTimepoints waitable) {
-        return new ReservationRequest(
+        return requester.equals(frontier) && waitable.equals(timepoints) ? this : new ReservationRequest(
                 size,
                 alignment,
                 memoryType,
@@ -186,10 +186,10 @@ public record ReservationRequest(
      * Returns this request as a repeated attempt, not queued behind requests made since the first attempt.
      *
      * @param first {@link PoolSet#nextAge} at the first attempt
-     * @return the new request
+     * @return the request
      */
     public ReservationRequest withAge(long first) {
-        return new ReservationRequest(
+        return first == age ? this : new ReservationRequest(
                 size,
                 alignment,
                 memoryType,

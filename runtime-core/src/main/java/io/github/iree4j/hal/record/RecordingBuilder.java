@@ -44,6 +44,9 @@ final class RecordingBuilder {
     /** A builder with room for more words is not kept: 256 KiB. */
     private static final int KEPT_WORDS = 1 << 15;
 
+    /** As many buffers of a recording are compared one by one, faster than hashing. */
+    private static final int SCANNED = 16;
+
     private static final AtomicReference<@Nullable RecordingBuilder> SPARE = new AtomicReference<>();
 
     private @Nullable RecordingBackend backend; // null while spare: a backend may be of a closed device
@@ -55,7 +58,7 @@ final class RecordingBuilder {
     private int[] regions = new int[8]; // the first is at 0
     private int regionCount = 1; // including the open region
     private final List<StoredBuffer<?>> buffers = new ArrayList<>(); // fixed buffers, each retained once
-    private final Map<StoredBuffer<?>, Integer> bufferIndex = new IdentityHashMap<>();
+    private final Map<StoredBuffer<?>, Integer> laterBuffers = new IdentityHashMap<>(); // index of buffers from SCANNED on
     private final List<Executable> executables = new ArrayList<>(); // each retained once
     private final List<byte[]> updates = new ArrayList<>(0);
     private int updateBytes; // including padding
@@ -144,7 +147,9 @@ final class RecordingBuilder {
         }
         int index = index(executable); // retained before any use by the backend
         use(workgroupCount);
-        bindings.forEach(this::use);
+        for (int i = 0; i < bindings.size(); i++) {
+            use(bindings.get(i));
+        }
         int flags = backend().flags(executable, export, bindings);
         begin(workgroupCount == null ? Recording.DISPATCH : Recording.INDIRECT, flags);
         emit(pair(index, export));
@@ -158,8 +163,8 @@ final class RecordingBuilder {
         for (int i = 0; i < constants.length; i += 2) {
             emit(pair(i + 1 < constants.length ? constants[i + 1] : 0, constants[i]));
         }
-        for (BufferRef binding : bindings) {
-            emit(binding);
+        for (int i = 0; i < bindings.size(); i++) {
+            emit(bindings.get(i));
         }
     }
 
@@ -213,7 +218,9 @@ final class RecordingBuilder {
         commandCount = 0;
         regionCount = 1;
         buffers.clear();
-        bufferIndex.clear();
+        if (!laterBuffers.isEmpty()) { // else cleared in a time proportional to its largest size
+            laterBuffers.clear();
+        }
         executables.clear();
         updates.clear();
         updateBytes = 0;
@@ -292,17 +299,25 @@ final class RecordingBuilder {
         emit(ref.length());
     }
 
+    @SuppressWarnings("ReferenceEquality") // buffers have no other equality
     private int fixedIndex(Buffer buffer) {
         StoredBuffer<?> used = backend().usable(buffer);
-        Integer known = bufferIndex.get(used);
+        int count = buffers.size();
+        for (int i = Math.min(count, SCANNED) - 1; i >= 0; i--) {
+            if (buffers.get(i) == used) {
+                return i;
+            }
+        }
+        Integer known = count > SCANNED ? laterBuffers.get(used) : null;
         if (known != null) {
             return known;
         }
         used.retain();
-        int index = buffers.size();
         buffers.add(used);
-        bufferIndex.put(used, index);
-        return index;
+        if (count >= SCANNED) {
+            laterBuffers.put(used, count);
+        }
+        return count;
     }
 
     private void emit(long word) {

@@ -1,0 +1,84 @@
+package io.github.iree4j.peer;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.InvocationService;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.Locale;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/**
+ * Measures calls through {@link InvocationService}, one after another, each after a pause: {@code FUNCTION PAUSE SECONDS
+ * INPUT...}, with the program's properties as system properties {@code iree.modules.peer.*} and inputs already on the
+ * device. Prints the median real time of a call, and the mean processor time of the process, in the form of Google
+ * Benchmark. {@code benchmarks/peer.py --pause} is the caller.
+ */
+@SpringBootConfiguration
+@EnableAutoConfiguration
+final class ServiceCalls {
+    private static final int WARM_UP = 20_000;
+    private static final double MILLION = 1e6;
+    private static final double NANOS = 1e9;
+
+    private ServiceCalls() {}
+
+    /**
+     * Prints the times of calls.
+     *
+     * @param arguments the function, the pause in milliseconds, the duration in seconds, the inputs
+     * @throws InterruptedException never
+     */
+    public static void main(String[] arguments) throws InterruptedException {
+        try (ConfigurableApplicationContext context = new SpringApplicationBuilder(ServiceCalls.class)
+                .web(WebApplicationType.NONE)
+                .logStartupInfo(false)
+                .run()) {
+            InvocationService service = context.getBean(InvocationService.class);
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            Object[] inputs = Arrays.stream(arguments)
+                    .skip(3)
+                    .map(text -> runtime.upload(Tensor.parse(text)))
+                    .toArray();
+            String function = "peer." + arguments[0];
+            long pause = Long.parseLong(arguments[1]);
+            long duration = (long) (Double.parseDouble(arguments[2]) * NANOS);
+            measure(service, function, inputs, 0, 2 * (long) NANOS, WARM_UP);
+            measure(service, function, inputs, pause, duration, 0);
+        }
+    }
+
+    private static void measure(
+            InvocationService service, String function, Object[] inputs, long pause, long duration, int atLeast)
+            throws InterruptedException {
+        OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        long[] times = new long[1 << 22];
+        int calls = 0;
+        long used = system.getProcessCpuTime();
+        long end = System.nanoTime() + duration;
+        for (long now = System.nanoTime(); (now < end || calls < atLeast) && calls < times.length; calls++) {
+            if (pause > 0) {
+                Thread.sleep(pause);
+                now = System.nanoTime();
+            }
+            service.invoke(function, inputs).close();
+            long after = System.nanoTime();
+            times[calls] = after - now;
+            now = after;
+        }
+        used = system.getProcessCpuTime() - used;
+        if (atLeast == 0) {
+            Arrays.sort(times, 0, calls);
+            System.out.printf(
+                    Locale.ROOT,
+                    "{\"benchmarks\": [{\"real_time\": %.1f, \"cpu_time\": %.1f, \"time_unit\": \"ns\"}]}%n",
+                    (double) times[calls / 2],
+                    (double) used / calls);
+        }
+    }
+}

@@ -85,7 +85,7 @@ def microseconds(command):
     said = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     if said.returncode:
         sys.exit(f"iree4j: {' '.join(map(str, command))}: {said.stderr[-2000:]}")
-    found = json.loads(said.stdout[said.stdout.index("{"):])["benchmarks"][0]
+    found = json.JSONDecoder().raw_decode(said.stdout, said.stdout.index("{"))[0]["benchmarks"][0]
     scale = {"ns": 1e-3, "us": 1.0, "ms": 1e3}[found["time_unit"]]
     return found["real_time"] * scale, found["cpu_time"] * scale
 

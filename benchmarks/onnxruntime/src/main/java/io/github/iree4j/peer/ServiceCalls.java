@@ -7,6 +7,7 @@ import io.github.iree4j.spring.InvocationService;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.Locale;
+import org.springframework.boot.Banner;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -37,6 +38,7 @@ final class ServiceCalls {
     public static void main(String[] arguments) throws InterruptedException {
         try (ConfigurableApplicationContext context = new SpringApplicationBuilder(ServiceCalls.class)
                 .web(WebApplicationType.NONE)
+                .bannerMode(Banner.Mode.OFF)
                 .logStartupInfo(false)
                 .run()) {
             InvocationService service = context.getBean(InvocationService.class);

@@ -36,8 +36,7 @@ class CallMonitorTests {
 
     @Test
     void aLateCallIsInterruptedOnceAndFailsWithItsDeadline() {
-        CallMonitor.Here here =
-                calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
+        CallMonitor.Here here = calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
         clock.set(Duration.ofSeconds(4).toNanos());
         look();
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -52,8 +51,7 @@ class CallMonitorTests {
 
     @Test
     void aCallEndingJustAsItIsLateLeavesNoInterrupt() {
-        CallMonitor.Here here =
-                calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
+        CallMonitor.Here here = calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
         clock.set(Duration.ofSeconds(6).toNanos());
         look();
         here.end();
@@ -61,16 +59,14 @@ class CallMonitorTests {
 
     @Test
     void aLateCallFailsWithItsDeadlineWithoutALook() {
-        CallMonitor.Here here =
-                calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
+        CallMonitor.Here here = calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
         clock.set(Duration.ofSeconds(5).toNanos());
         assertThat(here.failed(FAILURE).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
     }
 
     @Test
     void aFailureInTimeStaysAsItIs() {
-        CallMonitor.Here here =
-                calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
+        CallMonitor.Here here = calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
         assertThat(here.failed(FAILURE)).isSameAs(FAILURE);
         look();
         assertThat(looks).as("looks while there is no deadline").isEmpty();

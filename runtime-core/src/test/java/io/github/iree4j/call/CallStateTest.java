@@ -2,6 +2,7 @@ package io.github.iree4j.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.iree4j.call.CallState.State;
 import org.junit.jupiter.api.Test;
@@ -46,6 +47,7 @@ class CallStateTest {
 
     @Test
     void anIllegalChangeFailsTheTestsOfCalls() {
+        assumeTrue(CallState.class.desiredAssertionStatus(), "without assertions");
         assertThatThrownBy(() -> call.become(State.SUSPENDED))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("MAKING");

@@ -39,7 +39,6 @@ public final class InvocationService implements InvocationOperations {
     private final Programs programs;
     private final List<InvocationInterceptor> interceptors;
     private final InvocationChain chain;
-    private final CallsInFlight inFlight;
     private final CallMonitor monitor;
 
     /**
@@ -58,13 +57,12 @@ public final class InvocationService implements InvocationOperations {
      * @param interceptors the first is the outermost
      */
     public InvocationService(Programs programs, List<? extends InvocationInterceptor> interceptors) {
-        this(programs, interceptors, new CallsInFlight());
+        this(programs, interceptors, new CallMonitor(programs::cancelCalls));
     }
 
-    InvocationService(Programs programs, List<? extends InvocationInterceptor> interceptors, CallsInFlight inFlight) {
-        this.inFlight = inFlight;
+    InvocationService(Programs programs, List<? extends InvocationInterceptor> interceptors, CallMonitor monitor) {
+        this.monitor = monitor;
         this.programs = programs;
-        this.monitor = new CallMonitor(programs, inFlight);
         this.interceptors = List.copyOf(interceptors);
         InvocationChain next = this::call;
         for (InvocationInterceptor interceptor : this.interceptors.reversed()) {
@@ -191,7 +189,7 @@ public final class InvocationService implements InvocationOperations {
 
     private Results callHere(
             LoadedProgram program, ProgramFunction function, @Nullable Deadline deadline, @Nullable Object[] inputs) {
-        CallsInFlight.Here here = inFlight.begin(program.source().name(), function.fullName(), deadline);
+        CallMonitor.Here here = monitor.begin(program.source().name(), function.fullName(), deadline);
         LoadedProgram.Chosen chosen = null;
         Results results;
         try {
@@ -223,7 +221,7 @@ public final class InvocationService implements InvocationOperations {
         }
         chosen.endWith(call);
         if (!call.isDone()) {
-            inFlight.add(
+            monitor.add(
                     request.program().source().name(),
                     request.function().fullName(),
                     request.options().deadline().orElse(null),

@@ -16,11 +16,11 @@ final class Loads {
     /** Time for a late load to end. */
     private static final Duration ENDING = Duration.ofSeconds(5);
 
-    private final CallsInFlight loads = new CallsInFlight();
+    private final CallMonitor loads = new CallMonitor(_ -> 0);
     private final Set<Load> running = ConcurrentHashMap.newKeySet();
     private volatile Duration timeout = Duration.ZERO;
 
-    private record Load(ProgramSource source, CallsInFlight.Here here) {
+    private record Load(ProgramSource source, CallMonitor.Here here) {
         boolean isOf(ProgramSource program) {
             return source.name().equals(program.name()) && source.version().equals(program.version());
         }
@@ -56,7 +56,7 @@ final class Loads {
      */
     LoadedProgram load(ProgramSource source, Supplier<LoadedProgram> opening) {
         Duration limit = timeout;
-        CallsInFlight.Here here = loads.begin(source.name(), "load", limit.isZero() ? null : Deadline.after(limit));
+        CallMonitor.Here here = loads.begin(source.name(), "load", limit.isZero() ? null : Deadline.after(limit));
         Load load = new Load(source, here);
         running.add(load);
         try {

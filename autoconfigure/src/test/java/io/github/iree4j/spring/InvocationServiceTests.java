@@ -186,7 +186,9 @@ class InvocationServiceTests {
     void requestWithResultsAfterItsDeadlineFails() {
         AtomicLong clock = new AtomicLong();
         InvocationSpec request = new InvocationService(
-                        programs, List.of(), new CallsInFlight(clock::get, new ThreadDeadlines(_ -> {})))
+                        programs,
+                        List.of(),
+                        new CallMonitor(programs::cancelCalls, clock::get, new ThreadDeadlines(_ -> {})))
                 .request("adder.add")
                 .inputs(1, 2);
         Deadline deadline = Deadline.after(Duration.ofSeconds(1), () -> clock.getAndAdd(1_000_000_000));

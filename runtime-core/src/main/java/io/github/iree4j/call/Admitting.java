@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,23 +22,6 @@ import org.jspecify.annotations.Nullable;
  * several devices, two calls becoming due together might each wait for the other.
  */
 final class Admitting {
-    /*
-     * STATE
-     *   HELD    waits for memory, for earlier calls, or for its fence; can be ended
-     *   MAKING  a thread makes the call: its inputs come to the device
-     *   MADE    the inputs are on the device
-     *   ENDED   ended by cancel()
-     *
-     * CALL-1: from HELD the call is made or ended: one thread takes the word to MAKING or ENDED. Everything else is written by
-     * the thread that makes the call, which may give the call to another such thread, or back to HELD.
-     */
-    private enum State {
-        HELD,
-        MAKING,
-        MADE,
-        ENDED
-    }
-
     /** The most bytes to copy instead of starting a thread. A guess, not measured. */
     private static final long BRIEF_COPY = 1 << 18;
 
@@ -47,27 +29,34 @@ final class Admitting {
     private final MemoryNeeds needs;
     private final InputSize size;
     private final MemoryHolder holder;
+    private final CallState call;
     private final @Nullable Fence ahead;
     private final @Nullable MemoryHolder outer;
     private final List<MemoryNeed> asks;
     private int next; // index of the first need not yet requested; handed from thread to thread
-    private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
-    private @Nullable Attempt attempt; // published by the line, as is the next
-    private Runnable whenAdmitted = () -> {};
+    private HeldCalls.@Nullable Making attempt; // published by the line, as is the next
     private final Queue<Admission> places = new ConcurrentLinkedQueue<>(); // in the lines joined so far
 
     /**
      * Creates the admission of a call of the current thread.
      *
-     * @param holder the call
+     * @param holder the holder of the call's memory
+     * @param call the call
      * @param size the size of the call's inputs
      * @param ahead the unreached fence that the call's code runs ahead of; null for none
      */
-    Admitting(ProgramCalls program, MemoryNeeds needs, InputSize size, MemoryHolder holder, @Nullable Fence ahead) {
+    Admitting(
+            ProgramCalls program,
+            MemoryNeeds needs,
+            InputSize size,
+            MemoryHolder holder,
+            CallState call,
+            @Nullable Fence ahead) {
         this.program = program;
         this.needs = needs;
         this.size = size;
         this.holder = holder;
+        this.call = call;
         this.ahead = ahead;
         this.outer = MemoryHolder.current();
         List<MemoryNeed> all = ahead == null ? needs.of(size) : needs.atFirstDevice();
@@ -95,11 +84,6 @@ final class Admitting {
         return true;
     }
 
-    /** Whether the call can be made, with the right and the inputs on the device. */
-    boolean isMade() {
-        return state.get() == State.MADE;
-    }
-
     /** Describes what the call waits for in line: the right, or the calls admitted before. */
     MemoryWait awaited() {
         return MemoryNeeds.awaited(asks, size, places);
@@ -107,7 +91,12 @@ final class Admitting {
 
     /** Describes what a call waits for that could not be made for lack of memory for the inputs. */
     MemoryWait awaitedInputs() {
-        return isMade() ? MemoryWait.NONE : MemoryWait.ofInputs(size.copied(), false);
+        return call.isMade() ? MemoryWait.NONE : MemoryWait.ofInputs(size.copied(), false);
+    }
+
+    /** Whether the call was submitted ahead of its fence, and its code runs ahead of the fence. */
+    boolean isAhead() {
+        return ahead != null;
     }
 
     /** Counts the whole need of a call admitted at once, from the moment when the call's work may begin. */
@@ -117,32 +106,16 @@ final class Admitting {
         }
     }
 
-    /** The result of an attempt to make a call. */
-    enum Outcome {
-        /** Made, or failed. */
-        DONE,
-        /** The inputs lack memory, and this thread may not wait: to be tried again by a thread that may. */
-        SHORT,
-        /** {@linkplain #postpone Postponed}. */
-        POSTPONED
-    }
-
-    /** Makes a call, if this thread may wait for memory of inputs, or need not. */
-    interface Attempt {
-        Outcome attempt(boolean mayWait);
-    }
-
     /**
      * Joins the line.
      *
-     * @param make makes the call, in order among the calls of the program, see {@link HeldCalls#make}
-     * @param admitted run once the call is admitted, before the call is made, by a thread that holds locks: MUST NOT block
-     *     or lock
+     * @param making makes the call, in order among the calls of the program, see {@link HeldCalls#make}; the order is
+     *     left with {@link #leaveOrder}
      * @return takes the call out of the line, until making begins
      */
-    Cancellation join(Attempt make, Runnable admitted) {
-        attempt = make;
-        whenAdmitted = admitted;
+    Cancellation join(HeldCalls.Making making) {
+        attempt = making;
+        call.become(CallState.State.FOR_MEMORY, ahead, this::awaited);
         program.held.add(outer);
         try {
             ask();
@@ -155,18 +128,17 @@ final class Admitting {
 
     /** Ends the call, unless the call is being made; returns whether the call is ended. */
     boolean cancel() {
-        if (!state.compareAndSet(State.HELD, State.ENDED)) {
+        if (!call.takeHeld(CallState.State.ENDED)) {
             return false;
         }
         places.forEach(Admission::cancel);
-        program.held.remove(outer);
+        leaveOrder();
         return true;
     }
 
     private void ask() {
         if (next == asks.size()) { // nothing to ask for, or the right is given and memory was short
             watch();
-            whenAdmitted.run();
             makeSoon();
             return;
         }
@@ -176,14 +148,13 @@ final class Admitting {
                 .join(program.memory().consumer(), !program.overlaps, need.estimate(size), ahead != null, given -> {
                     holder.admitted(given);
                     if (isLast) {
-                        whenAdmitted.run();
                         makeSoon();
                     } else {
                         CallThreads.start("iree4j-memory", this::ask); // the gate is locked in this callback
                     }
                 });
         places.add(asked);
-        if (state.get() != State.HELD) { // cancelled before the place was listed, or made
+        if (!call.isHeld()) { // cancelled before the place was listed, or made
             asked.cancel();
         }
         watch();
@@ -191,32 +162,17 @@ final class Admitting {
 
     /** Makes an admitted or postponed call soon, behind the calls admitted before. */
     void makeSoon() {
+        call.takeHeld(CallState.State.ADMITTED);
         program.held.make(outer, this::make, holder, isBrief());
     }
 
     private boolean make(boolean mayWait) {
-        if (state.get() != State.MAKING && !state.compareAndSet(State.HELD, State.MAKING)) {
-            return true; // cancelled
-        }
-        Outcome outcome = Outcome.DONE;
-        try {
-            outcome = Objects.requireNonNull(attempt).attempt(mayWait);
-        } finally {
-            if (outcome == Outcome.DONE) {
-                program.held.remove(outer);
-            }
-        }
-        return outcome != Outcome.SHORT;
+        return !call.makeHeld() || Objects.requireNonNull(attempt).make(mayWait); // not if ended
     }
 
-    /** Records that the inputs are on the device. */
-    void made() {
-        state.set(State.MADE);
-    }
-
-    /** Takes an admitted call out of the order of calls, during an attempt to make the call; the call can be cancelled until {@link #makeSoon}. */
-    void postpone() {
-        state.set(State.HELD);
+    /** Takes a call that has been made, or never will be made, out of the order of calls. */
+    void leaveOrder() {
+        program.held.remove(outer);
     }
 
     /** Whether the inputs are on the device in the time for starting a thread. */
@@ -231,7 +187,7 @@ final class Admitting {
         holder.settle(() -> {
             if (hasSucceeded) {
                 needs.learn(size, holder);
-            } else if (isMade()) {
+            } else if (call.isMade()) {
                 needs.failed(holder);
             }
         });

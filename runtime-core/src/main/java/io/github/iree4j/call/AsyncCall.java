@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The runner takes the steps one after the other. Cancelling the call wakes the runner as well.
  */
-final class AsyncCall extends ProgramLock.Place {
+abstract sealed class AsyncCall extends Call permits SubmittedCall {
     /** The action after a step. */
     enum Progress {
         /** Wait until the runner is woken. The wake-up may have happened already. */
         WAITING,
         /** Take another step; other work may go first. */
         AGAIN,
-        /** The call {@linkplain SubmittedCall#isPastTurn is past} its turn. */
+        /** The call is past its turn. */
         OVER
     }
 
@@ -38,21 +38,31 @@ final class AsyncCall extends ProgramLock.Place {
         }
     }
 
-    private final SubmittedCall<?> call;
-    /** Set on start. */
+    private final ProgramLock.Place turn;
+    /** Set once the call can be woken. */
     private volatile @Nullable Runnable runner;
 
+    volatile @Nullable Throwable failure; // of the code; set without the turn when the call is cancelled in line
+
     // Owned by the runner.
-    private boolean isInLine = true;
-    private long since; // in line
+    private long inLineSince;
     private volatile boolean waits;
     private @Nullable VmWait wait;
     private @Nullable WakeUp wakeUp;
 
-    /** Takes ownership of nothing yet. */
-    AsyncCall(SubmittedCall<?> call, int priority) {
-        super(priority);
-        this.call = call;
+    AsyncCall(ProgramCalls program, FunctionCalls function, ArgumentList arguments, int priority) {
+        super(program, function, arguments, false);
+        this.turn = new ProgramLock.Place(priority) {
+            @Override
+            void granted() {
+                wake();
+            }
+        };
+    }
+
+    /** Whether the call no longer needs the turn. Called by the holder of the turn, who therefore sees the values set in the turn. */
+    final boolean isPastTurn() {
+        return values() != null || failure != null;
     }
 
     /**
@@ -61,25 +71,16 @@ final class AsyncCall extends ProgramLock.Place {
      * @param waker ensures that a step begins after the call; called from any thread, any number of times; MUST only
      *     start work
      */
-    void start(Runnable waker) {
+    final void lineUp(Runnable waker) {
         runner = waker;
         lineUp();
-        call.onCancel(this::wake);
+        onCancel(this::wake);
     }
 
     private void lineUp() {
-        since = System.nanoTime();
-        call.program.lock.join(this);
-        waits = !isGiven(); // a step that finds the place given before has not waited
-    }
-
-    @Override
-    void granted() {
-        wake();
-    }
-
-    SubmittedCall<?> call() {
-        return call;
+        inLineSince = System.nanoTime();
+        program.lock.join(turn);
+        waits = !turn.isGiven(); // a step that finds the turn given before has not waited
     }
 
     private void wake() {
@@ -90,53 +91,50 @@ final class AsyncCall extends ProgramLock.Place {
     }
 
     /** Runs as far as possible without waiting. */
-    Progress step() {
+    final Progress step() {
         if (runner == null) {
             return Progress.WAITING; // not started yet
         }
-        if (call.isPastTurn()) {
+        if (isPastTurn()) {
             return Progress.OVER;
         }
         VmWait pending = wait;
         if (pending != null) {
-            if (!pending.isReady() && !call.isCancelled()) {
+            if (!pending.isReady() && !isCancelled()) {
                 return Progress.WAITING;
             }
             forgetWait();
-            call.inLine();
-            if (call.program.overlaps) {
-                isInLine = true;
+            become(State.IN_LINE);
+            if (program.overlaps) {
                 lineUp();
             }
         }
-        if (isInLine) {
-            if (!isGiven()) {
-                // A call that has begun must be abandoned in the program's turn.
-                if (call.hasBegun() || !call.isCancelled() || !call.program.lock.leave(this)) {
-                    return isGiven() ? Progress.AGAIN : Progress.WAITING;
-                }
-                call.fails(call.program.cancelled(call.function.fullName()));
-                return Progress.OVER;
+        if (!turn.isGiven()) {
+            // A call that has begun must be abandoned in the program's turn.
+            if (hasBegun() || !isCancelled() || !program.lock.leave(turn)) {
+                return turn.isGiven() ? Progress.AGAIN : Progress.WAITING;
             }
-            isInLine = false;
-            if (waits) {
-                call.program.leftLine(since);
-            }
+            failure = program.cancelled(function.fullName());
+            return Progress.OVER;
+        }
+        if (waits) {
+            waits = false; // where calls do not overlap, the turn stays given
+            program.leftLine(inLineSince);
         }
         return run();
     }
 
     /** Runs in the program's turn. */
     private Progress run() {
-        call.runs();
+        runs();
         try {
-            if (!call.advance()) {
-                return waitFor(call.suspends());
+            if (!advance()) {
+                return waitFor(suspends());
             }
         } catch (Throwable e) { // of any kind: waiters must be notified
-            call.fails(e);
+            failure = e;
         }
-        call.end();
+        end();
         return Progress.OVER;
     }
 

@@ -8,7 +8,6 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.pool.Admission;
 import io.github.iree4j.hal.pool.MemoryEstimate;
 import io.github.iree4j.hal.pool.MemoryHolder;
-import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -109,7 +108,7 @@ final class BlockingCall extends Call {
      * @param end ends the wait, when the program is closed
      */
     private void await(Supplier<MemoryWait> memory, Runnable end, Wait wait) {
-        waitsForMemory(null, memory);
+        become(State.FOR_MEMORY, null, memory);
         onCancel(end);
         program.track(this);
         try {
@@ -122,17 +121,17 @@ final class BlockingCall extends Call {
                             .formatted(function.fullName(), memory.get().text().get()),
                     e);
         }
-        inLine();
+        become(State.MAKING);
     }
 
     /** Brings the inputs of the admitted call to the device. */
     void passInputs(InputSize size) {
         holder.calledHere(program.worksOnCaller());
         if (!arguments.pass(true, false)) {
-            waitsForMemory(null, () -> MemoryWait.ofInputs(size.copied(), !holder.isAwaitingMemory()));
+            become(State.SHORT, null, () -> MemoryWait.ofInputs(size.copied(), !holder.isAwaitingMemory()));
             program.track(this); // the program's closing ends the wait
             arguments.pass(true, true);
-            inLine();
+            become(State.MAKING);
         }
     }
 
@@ -202,8 +201,8 @@ final class BlockingCall extends Call {
                 suspend();
             }
             if (done != null && !done.isReached()) {
-                waitsFor(done, PendingCall.State.BEFORE_RESULTS);
-                program.track(this);
+                program.track(this); // in no list while running
+                become(State.RETURNED, List.of(done));
             }
             return Objects.requireNonNull(values());
         } finally {
@@ -212,6 +211,7 @@ final class BlockingCall extends Call {
     }
 
     private void waitForTurn() {
+        become(State.IN_LINE);
         program.track(this);
         long since = System.nanoTime();
         try {
@@ -227,7 +227,7 @@ final class BlockingCall extends Call {
         try {
             holder.doOwnWork();
             await();
-            inLine();
+            become(State.IN_LINE);
         } catch (InterruptedException e) {
             throw interrupted(interrupted("'%s' was waiting".formatted(function.fullName()), e));
         } finally {

@@ -15,16 +15,15 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A call, from the wait for memory until its end. The steps are the same on every thread; a {@link BlockingCall} is
- * driven by the thread that makes the call, a {@link SubmittedCall} by workers. Another thread can cancel this call, and
+ * driven by the thread that makes the call, an {@link AsyncCall} by workers. Another thread can cancel this call, and
  * no other call, although later calls reuse invocations and threads.
  */
-abstract sealed class Call permits BlockingCall, SubmittedCall {
+abstract sealed class Call extends CallState permits BlockingCall, AsyncCall {
     final ProgramCalls program;
     final FunctionCalls function;
     final ArgumentList arguments;
@@ -47,39 +46,6 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
     boolean isListed;
     boolean lingers;
 
-    /*
-     * STATE, with the wait: one word, 'place', replaced as a whole by the thread that acts for the call
-     *   BEFORE_INPUTS   held: waits for the fence at which the inputs are ready
-     *   FOR_MEMORY      held: in line for memory, or behind earlier calls; whoever looks asks for which
-     *   null            in line for the turn; a blocking call also while running, so that such calls write nothing
-     *   RUNNING         in turn
-     *   SUSPENDED       the code waits; still in turn unless calls overlap
-     *   BEFORE_RESULTS  returned, but the work or the fence is not over
-     * A call that is settled is in no list. A call in turn that is in no list runs, whatever the word.
-     */
-
-    /** The state of a call. The awaited fences are only read, because the fences may be closed by then. */
-    private record Place(PendingCall.State state, List<Fence> awaited, Supplier<MemoryWait> memory) {
-        static final Place IN_LINE = new Place(PendingCall.State.IN_LINE, List.of());
-        static final Place RUNNING = new Place(PendingCall.State.RUNNING, List.of());
-        static final Place BEFORE_SIGNAL = new Place(PendingCall.State.BEFORE_RESULTS, List.of());
-
-        Place(PendingCall.State state, List<Fence> awaited) {
-            this(state, awaited, () -> MemoryWait.NONE);
-        }
-
-        List<PendingOperation.Wait> waits() {
-            return awaited.stream()
-                    .flatMap(fence -> PendingOperation.waitsFor(fence).stream())
-                    .toList();
-        }
-    }
-
-    private volatile @Nullable Place place;
-
-    private long since; // published by the list, or as the call in turn; 0 before the clock is started
-    private volatile long changed; // 0 before the first change
-
     /**
      * Creates a call that has not begun.
      *
@@ -98,29 +64,16 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
         thread = own;
     }
 
-    /** Starts the clock of the call unless already started. Called before the call is added to the list. */
-    void startClock() {
-        if (since == 0) {
-            since = System.nanoTime();
-        }
-    }
-
-    void inLine() {
-        changed = System.nanoTime();
-        place = null;
-    }
-
     /** The call has the turn, and its code runs on this thread. */
     void runs() {
         program.lock.run();
         if (blocks) {
-            startClock();
-            program.underWay.takesTurn(this);
-            program.underWay.removeOwn(this);
+            runHere();
+            program.takesTurn(this);
+            program.removeOwn(this);
         } else {
-            changed = System.nanoTime();
-            place = Place.RUNNING;
-            program.underWay.takesTurn(this);
+            become(State.RUNNING);
+            program.takesTurn(this);
         }
     }
 
@@ -132,14 +85,12 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
     VmWait suspends() {
         Invocation waiting = invocation;
         VmWait wait = waiting != null ? waiting.pendingWait() : VmWait.of(Objects.requireNonNull(verdict));
-        changed = System.nanoTime();
-        place = new Place(
-                PendingCall.State.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
         if (blocks) {
             program.track(this); // in no list while running
         }
+        become(State.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
         if (program.overlaps) {
-            program.underWay.leavesTurn();
+            program.leavesTurn();
             program.lock.release();
         } else if (!blocks) { // otherwise this thread waits inside the call
             program.lock.pause();
@@ -147,53 +98,23 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
         return wait;
     }
 
-    /**
-     * Records a wait outside, of which only those who look at the call ask for the description.
-     *
-     * @param ahead the fence to be reached before the call's work can begin; null for none
-     */
-    void waitsForMemory(@Nullable Fence ahead, Supplier<MemoryWait> awaited) {
-        startClock();
-        changed = System.nanoTime();
-        place = new Place(PendingCall.State.FOR_MEMORY, ahead == null ? List.of() : List.of(ahead), awaited);
-    }
-
-    /** Records a wait for a fence, before the program runs or after. */
-    void waitsFor(Fence fence, PendingCall.State state) {
-        changed = System.nanoTime();
-        place = new Place(state, List.of(fence));
-    }
-
-    /** Records that the call has ended, and still has to signal its fence. */
-    void beforeSignal() {
-        changed = System.nanoTime();
-        place = Place.BEFORE_SIGNAL;
-    }
-
-    /** Whether the call waits for its turn, according to the recorded state. */
-    boolean isInLine() {
-        return place == null;
-    }
-
-    /** Describes the call's state; {@code inTurn} is true while the call has the program's turn. */
-    PendingCall describe(boolean inTurn) {
-        Place looked = place;
-        // A call in turn that begins to wait is running until it is in the list, where it keeps its order.
-        Place at = inTurn ? Place.RUNNING : looked != null ? looked : Place.IN_LINE;
+    /** Describes the call's state. */
+    PendingCall describe() {
+        Place at = place();
         List<PendingOperation.Wait> waits = at.waits();
         MemoryWait memory = at.memory().get();
-        PendingCall.State state = at.state() == PendingCall.State.FOR_MEMORY ? memory.state() : at.state();
+        PendingCall.State shown = at.state().shown;
+        PendingCall.State state = shown == PendingCall.State.FOR_MEMORY ? memory.state() : shown;
         long now = System.nanoTime(); // after the times to be subtracted
-        boolean isAdmitted = state == PendingCall.State.IN_LINE && at.state() != state; // has not changed its place yet
-        long entered = isAdmitted ? now : changed == 0 ? since : changed;
+        boolean isAdmitted = state == PendingCall.State.IN_LINE && shown != state; // has not changed its state yet
         return new PendingCall(
                 function.fullName(),
                 state,
-                before(now, since),
+                before(now, since()),
                 waits,
                 PendingOperation.pointsOf(signal()),
                 holder.number(),
-                before(now, entered),
+                before(now, isAdmitted ? now : changed()),
                 memory.bytes());
     }
 
@@ -203,16 +124,13 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
         if (bytes > 0) {
             return bytes + " bytes of memory";
         }
-        Place at = place;
-        if (at == null) {
-            return blocks && invocation != null ? "" : "its turn";
-        }
+        Place at = place();
         return switch (at.state()) {
             case BEFORE_INPUTS, SUSPENDED -> describe(at.waits());
-            case FOR_ADMISSION, FOR_MEMORY -> at.memory().get().text().get();
-            case BEFORE_RESULTS -> "its work";
-            case IN_LINE -> "its turn";
+            case FOR_MEMORY, SHORT -> at.memory().get().text().get();
+            case ADMITTED, MAKING, IN_LINE -> "its turn";
             case RUNNING -> "";
+            case RETURNED, ENDED -> "its work";
         };
     }
 
@@ -310,10 +228,10 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
             }
             return isOver;
         } catch (IreeException e) {
-            IreeException givenUp = program.givenUp();
+            IreeException givenUp = program.end.cause();
             throw givenUp != null && e.code() == StatusCode.CANCELLED
                     ? IreeException.of(StatusCode.CANCELLED, e.getMessage() + ": " + givenUp.getMessage(), e)
-                    : program.explained(e);
+                    : program.explanation.apply(e);
         } finally {
             holder.leave(before);
         }
@@ -351,7 +269,7 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
                 invocation = null;
             }
         }
-        program.underWay.leavesTurn();
+        program.leavesTurn();
         if (taken != null) {
             if (values == null) { // while the invocation still has the cause with which its operations fail
                 withdraw(null);

@@ -50,11 +50,11 @@ final class CallThread implements Runnable {
     }
 
     private AsyncCall.Progress step() {
-        call.call().runsOn(Thread.currentThread());
+        call.runsOn(Thread.currentThread());
         try {
             return call.step();
         } finally {
-            call.call().runsOn(null);
+            call.runsOn(null);
             Thread.interrupted(); // the interrupt was meant for this step
         }
     }

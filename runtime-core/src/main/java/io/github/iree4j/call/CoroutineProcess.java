@@ -34,7 +34,7 @@ final class CoroutineProcess extends TaskProcess {
     static void start(ProcessExecutor executor, AsyncCall call, ProcessOptions options, Runnable end) {
         CoroutineProcess process = new CoroutineProcess(call, options, end);
         executor.submit(process);
-        call.start(process::wakeUp); // not drained before the wake-up below
+        call.lineUp(process::wakeUp); // not drained before the wake-up below
         process.wake();
     }
 
@@ -66,7 +66,7 @@ final class CoroutineProcess extends TaskProcess {
         // abandoned in the program's turn.
         CallThread thread = new CallThread(call, options().name(), end);
         successor = thread;
-        call.call().cancel();
+        call.cancel();
         thread.wake();
     }
 }

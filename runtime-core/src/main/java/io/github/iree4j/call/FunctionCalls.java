@@ -1,6 +1,5 @@
 package io.github.iree4j.call;
 
-import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
@@ -28,10 +27,16 @@ public final class FunctionCalls {
 
     private final ProgramCalls program;
     private final Signature signature;
-    private final boolean goesAhead;
+    /**
+     * Whether the function's code runs before the fence at which the inputs have their contents. False if the code
+     * would then keep the program's turn while waiting for the fence: other calls of the program may have to reach the
+     * fence.
+     */
+    final boolean goesAhead;
+
     private final String fullName;
-    private final ProcessOptions processOptions;
-    private final MemoryNeeds needs;
+    final ProcessOptions processOptions; // of the processes that run the calls
+    final MemoryNeeds needs;
     private final Supplier<@Nullable MemoryHolder> turn; // the holder of the turn
 
     /** Idle invocations; taken and returned in the program's turn. */
@@ -58,15 +63,6 @@ public final class FunctionCalls {
 
     public Signature signature() {
         return signature;
-    }
-
-    /**
-     * Whether the function's code runs before the fence at which the inputs have their contents. False if the code
-     * would then keep the program's turn while waiting for the fence: other calls of the program may have to reach the
-     * fence.
-     */
-    boolean goesAhead() {
-        return goesAhead;
     }
 
     /**
@@ -104,7 +100,7 @@ public final class FunctionCalls {
                     }
                     throw e;
                 } finally {
-                    program.underWay.removeOwn(call);
+                    program.removeOwn(call);
                 }
                 call.wasInterrupted();
             } finally {
@@ -150,20 +146,12 @@ public final class FunctionCalls {
             holder = holder(outer);
             program.begins(holder, outer);
             arguments = new ArgumentList(signature, program.memory(), holder, inputs);
-            Fence after = terms.after();
-            boolean isReady = after == null || after.isReached();
-            boolean isAhead = !isReady && goesAhead;
-            Admitting admitting = new Admitting(program, needs, arguments.size(), holder, isAhead ? after : null);
-            if ((isReady || isAhead) && admitting.tryAdmit() && arguments.pass(!isAhead, false)) {
-                admitting.made();
-            } else {
-                arguments.hold();
-            }
-            call = new SubmittedCall<>(program, this, arguments, terms, admitting, results, discard);
+            call = new SubmittedCall<>(program, this, arguments, terms, results, discard);
+            call.admit();
             return call.start();
         } catch (RuntimeException | Error e) {
             if (call != null) {
-                program.underWay.remove(call);
+                program.remove(call);
             }
             if (arguments != null) {
                 arguments.close();
@@ -175,11 +163,6 @@ public final class FunctionCalls {
             program.exit();
             throw e;
         }
-    }
-
-    /** Options of the processes that run the function's calls. */
-    ProcessOptions processOptions() {
-        return processOptions;
     }
 
     /** Returns an idle or a new invocation. Only in the program's turn. */

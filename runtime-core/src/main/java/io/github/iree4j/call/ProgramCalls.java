@@ -15,33 +15,49 @@ import io.github.iree4j.task.ProcessOptions;
 import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.Context;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of a program: turns, calls in progress, and the end of calls. Safe from any thread. */
+/**
+ * The calls of a program: turns, calls in progress, in order of arrival, and the end of calls. A call running on the
+ * thread that made the call is in no list, since a list would cost each call a lock. Safe from any thread.
+ */
 public final class ProgramCalls implements SchedulingDomain.Calls {
+    /*
+     * CALL-2: under the monitor each call in progress is in the list, or else in turn. A call enters the list before the
+     * call leaves the turn, and takes the turn before the call leaves the list.
+     */
+
     final String name;
     final Context context;
     private final DeviceMemory memory;
     final OperationsUnderWay operations; // of the calls
-    private final ProcessExecutor executor;
+    final ProcessExecutor executor;
     private final boolean mayBlock;
     final boolean overlaps; // whether another call may run while a call waits
     final FilesInPlace inPlace; // checked before a call begins and before results are given
     private final @Nullable BiConsumer<MemoryHolder, @Nullable MemoryHolder> listener;
-    private final UnaryOperator<IreeException> explanation;
+    final UnaryOperator<IreeException> explanation; // adds a remedy to a failure of the code, if there is one
     private final Runnable freeing;
     final ProgramLock lock = new ProgramLock();
-    final CallsUnderWay underWay = new CallsUnderWay();
+    /** The call in turn; written in turn. In release mode: late readers re-read the field. */
+    private final AtomicReference<@Nullable Call> inTurn = new AtomicReference<>();
+
+    private final Set<Call> listed = new LinkedHashSet<>(); // guarded by this
+    private int lingering;
     private final LongAdder waited = new LongAdder(); // calls that have waited for their turn
     private final LongAdder waitedNanos = new LongAdder();
     private volatile @Nullable IreeException refusal; // failure of calls once closed; null for the usual failure
     final HeldCalls held; // waiting to be admitted, or about to be made
     private final UseGuard guard;
-    private final ProgramEnd end;
+    final ProgramEnd end;
 
     /**
      * Creates the calls of a program with the context as state.
@@ -82,7 +98,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         this.freeing = freeing;
         this.held = new HeldCalls("iree4j-admitted " + name, !overlaps);
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
-        this.end = new ProgramEnd(this, underWay, operations);
+        this.end = new ProgramEnd(this, operations);
         memory.device().schedulingDomain().add(this); // last: from here on other threads list the calls
     }
 
@@ -165,20 +181,9 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         end.await(nanos);
     }
 
-    /** The reason for which calls must not continue; null while calls may continue. */
-    @Nullable
-    IreeException givenUp() {
-        return end.cause();
-    }
-
-    /** A failure of the program's code, with a remedy if there is one. */
-    IreeException explained(IreeException failure) {
-        return explanation.apply(failure);
-    }
-
     /** The reason for which a call waiting to be admitted must not continue. */
     IreeException cancelled(String function) {
-        IreeException cause = givenUp();
+        IreeException cause = end.cause();
         return IreeException.of(
                 StatusCode.CANCELLED,
                 "call of '%s' was cancelled%s".formatted(function, cause == null ? "" : ": " + cause.getMessage()),
@@ -188,8 +193,9 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     // Calls in progress.
 
     /** The waits of calls for their turn. */
-    public TurnStatistics turns() {
-        return new TurnStatistics(underWay.inLine(), waited.sum(), Duration.ofNanos(waitedNanos.sum()));
+    public synchronized TurnStatistics turns() {
+        int inLine = (int) listed.stream().filter(Call::isInLine).count();
+        return new TurnStatistics(inLine, waited.sum(), Duration.ofNanos(waitedNanos.sum()));
     }
 
     /** Records that a call has got its turn after waiting in line since the given moment. */
@@ -200,7 +206,26 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
 
     /** Describes the state of calls, up to a limit, in order of arrival. */
     public List<PendingCall> describe(int limit) {
-        return underWay.describe(limit);
+        List<Call> calls = new ArrayList<>();
+        synchronized (this) {
+            Call running = limit > 0 ? unlisted() : null;
+            if (running != null) {
+                calls.add(running);
+            }
+            listed.stream().limit(limit - calls.size()).forEach(calls::add);
+        }
+        return calls.stream().map(Call::describe).toList();
+    }
+
+    /** The call running on the thread that made the call; null for none. */
+    private @Nullable Call unlisted() {
+        Call call = inTurn();
+        return call == null || call.isListed ? null : call;
+    }
+
+    /** Calls of the list. */
+    synchronized List<Call> listed() {
+        return List.copyOf(listed);
     }
 
     @Override
@@ -219,28 +244,84 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
      * @return false when no such call is in progress, or nothing is left to cancel
      */
     public boolean cancel(long number, String how) {
-        Call call = underWay.find(number);
+        Call call = find(number);
         return call != null
                 && call.cancelAlone(IreeException.of(
                         StatusCode.CANCELLED,
                         "call %d of '%s' was cancelled%s".formatted(number, call.holder.name(), how)));
     }
 
+    private synchronized @Nullable Call find(long number) {
+        Call running = unlisted();
+        if (running != null && running.holder.number() == number) {
+            return running;
+        }
+        for (Call each : listed) {
+            if (each.holder.number() == number) {
+                return each;
+            }
+        }
+        return null;
+    }
+
     /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until the call is taken off the list. */
     void track(Call call) {
         call.startClock();
-        underWay.add(call);
+        synchronized (this) {
+            listed.add(call);
+            call.isListed = true;
+        }
         end.giveUpIfClosed(call);
+    }
+
+    /** Takes a call of this thread off the list: the call runs, or has ended. */
+    void removeOwn(Call call) {
+        if (call.isListed) { // written by this thread
+            remove(call);
+        }
+    }
+
+    /** Takes a call off the list, and returns whether the call was present. */
+    synchronized boolean remove(Call call) {
+        if (!listed.remove(call)) {
+            return false;
+        }
+        call.isListed = false;
+        lingering -= call.lingers ? 1 : 0;
+        return true;
     }
 
     /** Records that a tracked call has returned, and only waits for its fence. */
     void linger(Call call) {
-        underWay.linger(call);
+        synchronized (this) {
+            call.lingers = true;
+            lingering++;
+        }
         end.giveUpIfClosed(call);
         end.changed();
     }
 
+    /** Number of calls only waiting for their fence. */
+    synchronized int lingering() {
+        return lingering;
+    }
+
     // Turns.
+
+    /** Records that a call has got its turn. */
+    void takesTurn(Call call) {
+        inTurn.setRelease(call);
+    }
+
+    /** Records that the call in turn is about to give up the turn. A call that has not ended is in the list by now. */
+    void leavesTurn() {
+        inTurn.setRelease(null);
+    }
+
+    /** The call in turn; null for none. */
+    private @Nullable Call inTurn() {
+        return inTurn.getAcquire();
+    }
 
     /**
      * Returns the call that keeps another from beginning: the call in turn, or the first held call.
@@ -250,7 +331,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
      */
     @Nullable
     MemoryHolder keepingBack(@Nullable MemoryHolder outer) {
-        Call call = underWay.inTurn();
+        Call call = inTurn();
         return call != null ? call.holder : held.first(outer);
     }
 
@@ -260,11 +341,6 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
      */
     boolean worksOnCaller() {
         return !mayBlock;
-    }
-
-    /** Whether the calling thread is a worker, and therefore must not wait. */
-    boolean isWorker() {
-        return executor.isWorkerThread();
     }
 
     /**
@@ -294,10 +370,10 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
      *     foreign code
      */
     void start(AsyncCall call, Runnable atEnd, Runnable onWorker) {
-        ProcessOptions options = call.call().function.processOptions();
+        ProcessOptions options = call.function.processOptions;
         if (mayBlock) {
             CallThread thread = new CallThread(call, options.name(), atEnd);
-            call.start(thread::wake);
+            call.lineUp(thread::wake);
         } else {
             CoroutineProcess.start(executor, call, options, onWorker);
         }

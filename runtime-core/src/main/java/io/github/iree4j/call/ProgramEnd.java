@@ -28,7 +28,6 @@ final class ProgramEnd {
     private static final long DELIVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final ProgramCalls program;
-    private final CallsUnderWay calls;
     private final OperationsUnderWay operations;
     private volatile @Nullable IreeException cause; // reason for abandoning calls, or null
     private volatile boolean awaited;
@@ -36,14 +35,13 @@ final class ProgramEnd {
     private boolean freed;
     private final List<Call> undelivered = new ArrayList<>(); // given up; guarded by this
 
-    ProgramEnd(ProgramCalls program, CallsUnderWay calls, OperationsUnderWay operations) {
+    ProgramEnd(ProgramCalls program, OperationsUnderWay operations) {
         this.program = program;
-        this.calls = calls;
         this.operations = operations;
         operations.whenNone(this::changed);
     }
 
-    /** The reason for abandoning calls; null while calls are not abandoned. */
+    /** The reason for abandoning calls, which must not continue; null while calls are not abandoned. */
     @Nullable
     IreeException cause() {
         return cause;
@@ -60,7 +58,7 @@ final class ProgramEnd {
         }
         program.context.cancelCalls();
         withdraw();
-        for (Call call : calls.all()) {
+        for (Call call : program.listed()) {
             giveUp(call, given);
         }
     }
@@ -172,7 +170,7 @@ final class ProgramEnd {
     /** Whether this thread runs a call, a worker or a callback, so that calls in progress may wait for this thread. */
     private boolean mustNotWait() {
         MemoryHolder current = MemoryHolder.current();
-        return program.isWorker()
+        return program.executor.isWorkerThread()
                 || program.lock.isRunBySelf()
                 || (current != null && current.operations().equals(operations))
                 || HeldCallbacks.isInCallback();
@@ -183,10 +181,10 @@ final class ProgramEnd {
      * call's own part may be complete before. A call that has yet to signal its fence signals the fence now.
      */
     private void endThoseThatLinger() {
-        if (program.active() <= calls.lingering()) { // in this order, so that no call begins to linger unseen
+        if (program.active() <= program.lingering()) { // in this order, so that no call begins to linger unseen
             withdraw();
             if (operations.isNone()) {
-                calls.all().forEach(Call::leaveEarly);
+                program.listed().forEach(Call::leaveEarly);
             }
         }
     }

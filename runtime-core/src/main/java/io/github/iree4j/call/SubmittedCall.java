@@ -2,6 +2,7 @@ package io.github.iree4j.call;
 
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.IreeFuture;
@@ -11,13 +12,15 @@ import io.github.iree4j.hal.HostSpan;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.lifetime.RefCounted;
-import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -28,17 +31,15 @@ import org.jspecify.annotations.Nullable;
  * the program open and the inputs in use until then. The end happens once: on the thread that takes the call off the
  * awaited fence, otherwise through the call. No worker runs the continuations of the end, see {@link CallFuture}.
  */
-final class SubmittedCall<R> extends Call {
+final class SubmittedCall<R> extends AsyncCall {
     private final @Nullable Fence signal;
     private final CallTerms terms;
-    private final CallTimer timer;
     private final Admitting admitting;
     private final Function<@Nullable Object[], R> results;
     private final Consumer<R> discard;
     private final CallFuture<R> future;
     private final AtomicBoolean hasEndedFence = new AtomicBoolean();
-    private volatile @Nullable Throwable
-            failure; // of the code; set without the turn when the call is cancelled in line
+    private volatile @Nullable CompletableFuture<Void> timer; // completes at the end; null without a deadline
     private volatile @Nullable Cancellation waiting;
     private volatile @Nullable Cancellation line; // place in the line for memory
     private volatile Cancellation postponed = Cancellation.OVER;
@@ -48,10 +49,8 @@ final class SubmittedCall<R> extends Call {
     private boolean hasGivenBack; // guarded by the arguments
 
     /**
-     * Creates the submission of a call with its arguments. The arguments are passed if the call is admitted, otherwise
-     * held.
+     * Creates the submission of a call with its arguments, on the submitting thread.
      *
-     * @param admitting the admission of the call
      * @param results converts the results for the future; on a thread where arbitrary code may run
      * @param discard frees converted results without a receiver
      */
@@ -60,18 +59,29 @@ final class SubmittedCall<R> extends Call {
             FunctionCalls function,
             ArgumentList arguments,
             CallTerms terms,
-            Admitting admitting,
             Function<@Nullable Object[], R> results,
             Consumer<R> discard) {
-        super(program, function, arguments, false);
+        super(program, function, arguments, terms.priority());
+        Fence after = terms.after();
+        boolean isAhead = after != null && !after.isReached() && function.goesAhead;
         this.terms = terms;
-        this.timer = new CallTimer(terms.deadline());
-        this.admitting = admitting;
+        this.admitting = new Admitting(program, function.needs, arguments.size(), holder, this, isAhead ? after : null);
         this.signal = terms.signal();
         this.results = results;
         this.discard = discard;
         this.future = new CallFuture<>(function.fullName(), holder, this::checkMayWait);
         this.future.onFailure(this::abandon);
+    }
+
+    /** Passes the arguments if the call is admitted at once, and holds the arguments otherwise. */
+    void admit() {
+        boolean isAhead = admitting.isAhead();
+        boolean mayBeMade = isAhead || terms.after() == null || terms.after().isReached();
+        if (mayBeMade && admitting.tryAdmit() && arguments.pass(!isAhead, false)) {
+            become(State.IN_LINE);
+        } else {
+            arguments.hold();
+        }
     }
 
     /** Takes ownership of the use of the program and of the arguments, unless this method throws. */
@@ -99,11 +109,7 @@ final class SubmittedCall<R> extends Call {
             takeOurs().forEach(RefCounted::release);
             throw e;
         }
-        if (timer.hasPassed()) { // a timer would give the call some time
-            future.completeExceptionally(late());
-        } else {
-            timer.watch(function.fullName(), this::expire);
-        }
+        watchDeadline();
         program.track(this);
         if (hasFences) {
             callWithFences(own);
@@ -124,6 +130,29 @@ final class SubmittedCall<R> extends Call {
         makeBetween(
                 done,
                 promised == null ? values -> awaitContents(values, done) : values -> promise(values, done, promised));
+    }
+
+    /** Ends the call at its deadline. The clock's thread only starts the thread that does so. */
+    private void watchDeadline() {
+        Deadline deadline = terms.deadline();
+        if (isLate()) { // a timer would give the call some time
+            future.completeExceptionally(late());
+        } else if (deadline != null) {
+            CompletableFuture<Void> end = new CompletableFuture<>();
+            timer = end;
+            end.whenComplete((_, failure) -> {
+                if (failure instanceof TimeoutException) {
+                    CallThreads.start("iree4j-late " + function.fullName(), this::expire);
+                }
+            });
+            end.orTimeout(deadline.left().toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Whether the deadline has passed by the clock, whether or not the timer has noticed. */
+    private boolean isLate() {
+        Deadline deadline = terms.deadline();
+        return deadline != null && deadline.hasPassed();
     }
 
     /** Ends the call at its deadline, also if only its work is left. */
@@ -190,16 +219,6 @@ final class SubmittedCall<R> extends Call {
         }
     }
 
-    /** Whether the call no longer needs the turn. Called by the holder of the turn, who therefore sees the values set in the turn. */
-    boolean isPastTurn() {
-        return values() != null || failure != null;
-    }
-
-    /** Records the failure of the call's code. */
-    void fails(Throwable cause) {
-        failure = cause;
-    }
-
     private void abandon() {
         cancel();
         Cancellation inLine = line;
@@ -223,15 +242,14 @@ final class SubmittedCall<R> extends Call {
     /** Makes the call once the fence, if any, is reached, and the call may hold memory. */
     private void makeAfter(Runnable next) {
         Fence wait = terms.after();
-        if (wait == null) {
+        if (wait == null || isMade()) { // made at once: the fence is reached
             whenAdmitted(next);
             return;
         }
-        waitsFor(wait, PendingCall.State.BEFORE_INPUTS);
+        become(State.BEFORE_INPUTS, List.of(wait));
         ours.remove(wait); // a waiting call keeps no fence open
         waiting = wait.whenReached(failure -> {
             if (failure == null) {
-                inLine();
                 whenAdmitted(next);
             } else {
                 failSoon(failure); // off the signalling thread: the last user of a closed program frees the program
@@ -243,9 +261,8 @@ final class SubmittedCall<R> extends Call {
 
     /** Makes the call once the call may hold memory: at once, or on another thread, see {@link HeldCalls}. */
     private void whenAdmitted(Runnable next) {
-        if (!admitting.isMade()) {
-            waitsForMemory(isAhead() ? terms.after() : null, admitting::awaited);
-            line = admitting.join(mayWait -> attempt(next, mayWait), this::inLine);
+        if (!isMade()) {
+            line = admitting.join(mayWait -> attempt(next, mayWait));
             lookAgain();
             return;
         }
@@ -257,39 +274,41 @@ final class SubmittedCall<R> extends Call {
         }
     }
 
-    /** Makes an admitted call, or fails the call. */
-    private Admitting.Outcome attempt(Runnable next, boolean mayWait) {
+    /** Makes an admitted call, or fails the call: see {@link HeldCalls.Making#make}. */
+    private boolean attempt(Runnable next, boolean mayWait) {
+        IreeException failure = null;
         try {
             boolean isAhead = isAhead();
             if (!arguments.pass(!isAhead, false)) {
                 if (isAhead) { // no ready call waits for a call that is not ready
                     postpone();
-                    return Admitting.Outcome.POSTPONED;
+                    return true;
                 }
-                waitsForMemory(null, admitting::awaitedInputs);
+                become(State.SHORT, null, admitting::awaitedInputs);
                 if (!mayWait) {
-                    return Admitting.Outcome.SHORT;
+                    return false;
                 }
                 arguments.pass(true, true);
             }
-            admitting.made();
-            inLine();
+            become(State.IN_LINE);
             next.run();
         } catch (RuntimeException | Error e) {
-            failSoon(IreeFuture.failureOf(e));
+            failure = IreeFuture.failureOf(e);
         }
-        return Admitting.Outcome.DONE;
+        admitting.leaveOrder();
+        if (failure != null) {
+            failSoon(failure);
+        }
+        return true;
     }
 
     /** Makes a call, whose inputs lack memory, once the fence is reached. */
     private void postpone() {
         Fence after = Objects.requireNonNull(terms.after());
-        waitsFor(after, PendingCall.State.BEFORE_INPUTS);
-        admitting.postpone();
+        become(State.BEFORE_INPUTS, List.of(after));
         // The place in line alone decides about the end of the call.
         postponed = after.whenReached(failure -> {
             if (failure == null) {
-                inLine();
                 admitting.makeSoon();
             } else if (admitting.cancel()) {
                 failSoon(failure);
@@ -306,7 +325,7 @@ final class SubmittedCall<R> extends Call {
     /** Whether the call is made before the fence at which the inputs have their contents. */
     private boolean isAhead() {
         Fence after = terms.after();
-        return function.goesAhead() && after != null && !after.isReached();
+        return function.goesAhead && after != null && !after.isReached();
     }
 
     /** The failure of an abandoned call. */
@@ -333,7 +352,7 @@ final class SubmittedCall<R> extends Call {
             conclusion.accept(values);
             kept.forEach(RefCounted::release);
         };
-        program.start(new AsyncCall(this, terms.priority()), end, () -> {
+        program.start(this, end, () -> {
             boolean hasReturned = values() != null;
             if (hasReturned && signal == null && done != null) {
                 end.run(); // only starts to wait for the work, without blocking
@@ -380,7 +399,7 @@ final class SubmittedCall<R> extends Call {
         if (own != done) {
             lookBetween(own, done);
         }
-        waitsFor(done, PendingCall.State.BEFORE_RESULTS);
+        become(State.RETURNED, List.of(done));
         Ending ending = ending(values); // work in flight keeps the memory it needs
         if (ending.failure != null) {
             withdraw(ending.failure); // for example, abandoned after the call's last step
@@ -415,7 +434,7 @@ final class SubmittedCall<R> extends Call {
 
     private void makeBetween(Fence done, Consumer<@Nullable Object[]> conclusion) {
         Fence wait = terms.after();
-        if (!function.goesAhead()) {
+        if (!function.goesAhead) {
             makeAfter(() -> start(null, done, conclusion)); // fence reached: inputs are ready
         } else if (wait == null) {
             whenAdmitted(() -> start(null, done, conclusion));
@@ -434,7 +453,7 @@ final class SubmittedCall<R> extends Call {
     }
 
     private void awaitContents(@Nullable Object[] values, Fence done) {
-        waitsFor(done, PendingCall.State.BEFORE_RESULTS);
+        become(State.RETURNED, List.of(done));
         waiting = done.whenReached(failure -> {
             future.conclude(
                     "iree4j-end " + function.fullName(), () -> finish(values, failure, _ -> {})); // no fence to signal
@@ -470,7 +489,7 @@ final class SubmittedCall<R> extends Call {
     /** Converts the results for the receiver, if there still is a receiver. */
     private Ending ending(@Nullable Object[] values) {
         // END-4: even if the thread that ends late calls has not run.
-        IreeException late = timer.hasPassed() ? late() : null;
+        IreeException late = isLate() ? late() : null;
         if (late != null || !future.claim()) {
             ResultReader.free(values);
             return late != null ? failing(late) : new Ending(() -> {}, abandoned());
@@ -520,7 +539,7 @@ final class SubmittedCall<R> extends Call {
         }
         IreeException failure = ending.failure;
         Consumer<Fence> outcome = failure == null ? reach : fence -> fence.fail(failure);
-        beforeSignal(); // keeps no turn, whatever the caller's code does now
+        endBeforeSignal(); // keeps no turn, whatever the caller's code does now
         release();
         lastStep = () -> endFence(outcome);
         program.linger(this);
@@ -546,14 +565,17 @@ final class SubmittedCall<R> extends Call {
 
     /** Idempotent, on any thread. */
     private void leave() {
-        if (program.underWay.remove(this)) {
+        if (program.remove(this)) {
             release();
             program.exit();
         }
     }
 
     private void release() {
-        timer.end();
+        CompletableFuture<Void> end = timer;
+        if (end != null) {
+            end.complete(null);
+        }
         giveBack(succeeded);
         arguments.close();
     }

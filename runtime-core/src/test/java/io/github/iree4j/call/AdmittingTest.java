@@ -48,10 +48,10 @@ class AdmittingTest {
         runtime.close();
     }
 
-    private Admitting admitting(InputSize inputs) {
+    private Admitting admitting(InputSize inputs, CallState call) {
         MemoryHolder holder = new MemoryHolder("program.step", new OperationsUnderWay());
         MemoryNeeds needs = new MemoryNeeds(program.memory());
-        return new Admitting(program, needs, inputs, holder, null);
+        return new Admitting(program, needs, inputs, holder, call, null);
     }
 
     @Test
@@ -59,32 +59,32 @@ class AdmittingTest {
         CountDownLatch isMaking = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         CountDownLatch isMade = new CountDownLatch(1);
-        Admitting first = admitting(ROW);
-        Admitting second = admitting(ROW);
+        CallState state = new CallState();
+        Admitting first = admitting(ROW, state);
+        Admitting second = admitting(ROW, new CallState());
         assertThat(second.awaited().text().get())
                 .as("before the request")
                 .startsWith("128 bytes of memory, the expected need");
         assertThat(second.awaited().state()).as("before the request").isEqualTo(PendingCall.State.IN_LINE);
-        first.join(
-                mayWait -> {
-                    if (!mayWait) {
-                        return Admitting.Outcome.SHORT; // as if memory for the inputs were missing
-                    }
-                    isMaking.countDown();
-                    awaitUninterrupted(go);
-                    return Admitting.Outcome.DONE;
-                },
-                () -> {});
-        second.join(
-                _ -> {
-                    isMade.countDown();
-                    return Admitting.Outcome.DONE;
-                },
-                () -> {});
+        first.join(mayWait -> {
+            if (!mayWait) {
+                state.become(CallState.State.SHORT, null, first::awaitedInputs);
+                return false; // as if memory for the inputs were missing
+            }
+            isMaking.countDown();
+            awaitUninterrupted(go);
+            first.leaveOrder();
+            return true;
+        });
+        second.join(_ -> {
+            isMade.countDown();
+            second.leaveOrder();
+            return true;
+        });
         isMaking.await();
         MemoryWait whileMade = first.awaitedInputs();
         MemoryWait asInLine = first.awaited(); // by a look that began before the call was admitted
-        first.made();
+        state.become(CallState.State.IN_LINE);
         MemoryWait afterMade = first.awaitedInputs();
         String behind = second.awaited().text().get();
         go.countDown();
@@ -104,14 +104,14 @@ class AdmittingTest {
         AtomicInteger made = new AtomicInteger();
         int cancelled = 0;
         for (int i = 0; i < rounds; i++) {
-            Admitting call = admitting(ROW_APART);
-            call.join(
-                    _ -> {
-                        made.incrementAndGet();
-                        call.made();
-                        return Admitting.Outcome.DONE;
-                    },
-                    () -> {});
+            CallState state = new CallState();
+            Admitting call = admitting(ROW_APART, state);
+            call.join(_ -> {
+                made.incrementAndGet();
+                state.become(CallState.State.IN_LINE);
+                call.leaveOrder();
+                return true;
+            });
             for (int spins = i % 200 * 10; spins > 0; spins--) {
                 Thread.onSpinWait();
             }

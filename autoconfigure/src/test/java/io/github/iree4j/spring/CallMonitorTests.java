@@ -17,13 +17,13 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
 
 /** Deadlines of synchronous calls; the tests tell the time. */
-class CallsInFlightTests {
+class CallMonitorTests {
 
     private static final IreeException FAILURE = IreeException.of(StatusCode.CANCELLED, "interrupted");
 
     private final AtomicLong clock = new AtomicLong();
     private final Queue<Runnable> looks = new ArrayDeque<>();
-    private final CallsInFlight calls = new CallsInFlight(clock::get, new ThreadDeadlines(looks::add));
+    private final CallMonitor calls = new CallMonitor(_ -> 0, clock::get, new ThreadDeadlines(looks::add));
 
     @AfterEach
     void noInterruptIsLeft() {
@@ -36,8 +36,7 @@ class CallsInFlightTests {
 
     @Test
     void aLateCallIsInterruptedOnceAndFailsWithItsDeadline() {
-        CallsInFlight.Here here =
-                calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
+        CallMonitor.Here here = calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
         clock.set(Duration.ofSeconds(4).toNanos());
         look();
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -47,13 +46,12 @@ class CallsInFlightTests {
         IreeException seen = here.failed(FAILURE);
         assertThat(seen.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
         assertThat(seen).hasMessageContaining("call of 'module.step' took longer than 5 s");
-        assertThat(calls.ended()).isEqualTo(1);
+        assertThat(calls.endedCalls()).isEqualTo(1);
     }
 
     @Test
     void aCallEndingJustAsItIsLateLeavesNoInterrupt() {
-        CallsInFlight.Here here =
-                calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
+        CallMonitor.Here here = calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
         clock.set(Duration.ofSeconds(6).toNanos());
         look();
         here.end();
@@ -61,16 +59,14 @@ class CallsInFlightTests {
 
     @Test
     void aLateCallFailsWithItsDeadlineWithoutALook() {
-        CallsInFlight.Here here =
-                calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
+        CallMonitor.Here here = calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
         clock.set(Duration.ofSeconds(5).toNanos());
         assertThat(here.failed(FAILURE).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
     }
 
     @Test
     void aFailureInTimeStaysAsItIs() {
-        CallsInFlight.Here here =
-                calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
+        CallMonitor.Here here = calls.begin("draft", "module.step", Deadline.after(Duration.ofSeconds(5), clock::get));
         assertThat(here.failed(FAILURE)).isSameAs(FAILURE);
         look();
         assertThat(looks).as("looks while there is no deadline").isEmpty();
@@ -78,7 +74,7 @@ class CallsInFlightTests {
 
     @Test
     void cancellingInterruptsThreadsAndLeavesFuturesToTheirPrograms() {
-        CallsInFlight.Here here = calls.begin("draft", "module.step", null);
+        CallMonitor.Here here = calls.begin("draft", "module.step", null);
         CompletableFuture<Void> future = new CompletableFuture<>();
         calls.add("draft", "module.step", null, future);
         assertThat(looks).as("looks without deadlines").isEmpty();
@@ -89,7 +85,7 @@ class CallsInFlightTests {
                 .hasMessageContaining("call of 'module.step' was cancelled: the application stops")
                 .hasCause(FAILURE);
         assertThat(calls.cancel()).isZero();
-        assertThat(calls.ended()).isEqualTo(1);
+        assertThat(calls.endedCalls()).isEqualTo(1);
     }
 
     @Test
@@ -97,7 +93,7 @@ class CallsInFlightTests {
         for (IreeException failure : List.of(
                 IreeException.of(StatusCode.CANCELLED, "call 7 of 'm.f' was cancelled: the application stops"),
                 IreeException.of(StatusCode.INVALID_ARGUMENT, "input 0 has another shape"))) {
-            CallsInFlight.Here here = calls.begin("draft", "module.step", null);
+            CallMonitor.Here here = calls.begin("draft", "module.step", null);
             calls.cancel();
             assertThat(here.failed(failure)).isSameAs(failure);
         }
@@ -106,7 +102,7 @@ class CallsInFlightTests {
     @Test
     void tracesBelongToTheCallingThreads() {
         MDC.put("traceId", "first");
-        CallsInFlight.Here here = calls.begin("draft", "module.step", null);
+        CallMonitor.Here here = calls.begin("draft", "module.step", null);
         clock.set(1);
         MDC.put("traceId", "second");
         calls.add("draft", "module.step", null, new CompletableFuture<>());
@@ -120,16 +116,16 @@ class CallsInFlightTests {
 
     @Test
     void callsAreLateWhenAllAreAfterTheirDeadlines() {
-        assertThat(calls.areLate()).as("without calls").isFalse();
+        assertThat(calls.areCallsLate()).as("without calls").isFalse();
         CompletableFuture<Object> brief = new CompletableFuture<>();
         CompletableFuture<Object> endless = new CompletableFuture<>();
         calls.add("draft", "module.step", Deadline.after(Duration.ofSeconds(1), clock::get), brief);
         calls.add("draft", "module.step", Deadline.after(Duration.ofSeconds(Long.MAX_VALUE), clock::get), endless);
         clock.set(Duration.ofMinutes(5).toNanos());
-        assertThat(calls.areLate()).as("one is not").isFalse();
+        assertThat(calls.areCallsLate()).as("one is not").isFalse();
         endless.complete("");
-        assertThat(calls.areLate()).isTrue();
+        assertThat(calls.areCallsLate()).isTrue();
         calls.add("draft", "module.step", null, new CompletableFuture<>());
-        assertThat(calls.areLate()).as("one has no deadline").isFalse();
+        assertThat(calls.areCallsLate()).as("one has no deadline").isFalse();
     }
 }

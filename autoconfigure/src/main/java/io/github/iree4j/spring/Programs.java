@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -136,7 +137,10 @@ public final class Programs implements AutoCloseable {
     @NotForApplications
     public void setCallTimeouts(@Nullable Duration general, Map<String, Duration> byProgram) {
         callLimits = new CallLimits(general, byProgram);
-        all().forEach(this::setTimeout);
+        programs.all().stream()
+                .map(ProgramSlot::loaded)
+                .filter(Objects::nonNull)
+                .forEach(this::setTimeout);
     }
 
     /**

@@ -386,18 +386,32 @@ public final class Programs implements AutoCloseable {
      *     FAILED_PRECONDITION when the program could not be loaded, now or earlier
      */
     public LoadedProgram require(String name, @Nullable String version) {
-        return programs.require(name, version).require(loads.longest());
+        return require(name, version, null);
     }
 
     /**
-     * Returns a known program like {@link #require}, but loads the program on this thread unless already being loaded:
+     * Returns a known program like {@link #require(String, String)}, but waits for the load at most until a deadline.
+     *
+     * @param name the program's name
+     * @param version the program's version; null for the latest
+     * @param deadline of the request that needs the program; null for none
+     * @return the program
+     * @throws IreeException as {@link #require(String, String)}; DEADLINE_EXCEEDED at the deadline: loading continues
+     */
+    @NotForApplications
+    public LoadedProgram require(String name, @Nullable String version, @Nullable Deadline deadline) {
+        return programs.require(name, version).require(deadline == null ? loads.longest() : deadline.left());
+    }
+
+    /**
+     * Returns a known program like {@link #require(String, String)}, but loads the program on this thread unless already being loaded:
      * for a thread that holds locks of the application context while creating a bean, since loading may create beans
      * too. An interrupt of this thread ends the load.
      *
      * @param name the program's name
      * @param version the program's version; null for the latest
      * @return the program
-     * @throws IreeException as {@link #require}
+     * @throws IreeException as {@link #require(String, String)}
      */
     @NotForApplications
     public LoadedProgram requireHere(String name, @Nullable String version) {
@@ -410,7 +424,7 @@ public final class Programs implements AutoCloseable {
      *
      * @param name the program's name
      * @param version the program's version; null for the latest
-     * @return the program, or an {@link IreeException} as thrown by {@link #require}
+     * @return the program, or an {@link IreeException} as thrown by {@link #require(String, String)}
      */
     @NotForApplications
     public CompletableFuture<LoadedProgram> requireAsync(String name, @Nullable String version) {
@@ -438,7 +452,7 @@ public final class Programs implements AutoCloseable {
      * @param name the program's name
      * @param version the program's version; null for the latest
      * @return the number of calls made
-     * @throws IreeException as {@link #require}, or the failure of a call
+     * @throws IreeException as {@link #require(String, String)}, or the failure of a call
      */
     public int warm(String name, @Nullable String version) {
         LoadedProgram program = require(name, version);

@@ -577,27 +577,47 @@ public final class Programs implements AutoCloseable {
      *     application is stopping
      */
     public LocatedFunction locate(String name, @Nullable String version, @Nullable String device) {
-        return locate(name, version, device, loads.longest());
+        return locate(name, version, device, null);
     }
 
     /** Locates a function like {@link #locate(String, String, String)}; fails with DEADLINE_EXCEEDED at a deadline of the wait for a load. */
-    LocatedFunction locate(String name, @Nullable String version, @Nullable String device, Deadline deadline) {
-        return locate(name, version, device, deadline.left());
-    }
-
-    private LocatedFunction locate(String name, @Nullable String version, @Nullable String device, Duration limit) {
+    LocatedFunction locate(
+            String name, @Nullable String version, @Nullable String device, @Nullable Deadline deadline) {
         if (draining) {
             throw IreeException.of(
                     StatusCode.UNAVAILABLE, "'%s' cannot be called: the application is stopping".formatted(name));
         }
-        for (int dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1)) {
-            String program = name.substring(0, dot);
+        String program = programOf(name);
+        if (program == null) {
+            throw programs.noFunction(name);
+        }
+        LoadedProgram loaded = require(program, version, deadline);
+        return new LocatedFunction(loaded, choice.of(loaded, device).function(name.substring(program.length() + 1)));
+    }
+
+    /** Returns the longest name of a program with which the name of a function begins; null where there is no such program. */
+    private @Nullable String programOf(String function) {
+        for (int dot = function.lastIndexOf('.'); dot > 0; dot = function.lastIndexOf('.', dot - 1)) {
+            String program = function.substring(0, dot);
             if (programs.contains(program)) {
-                LoadedProgram loaded = programs.require(program, version).require(limit);
-                return new LocatedFunction(loaded, choice.of(loaded, device).function(name.substring(dot + 1)));
+                return program;
             }
         }
-        throw programs.noFunction(name);
+        return null;
+    }
+
+    /**
+     * Returns the limit of a call that has to load the program, since the load is part of the call's time.
+     *
+     * @param function the program's name, a dot, the function's name
+     * @return null for no limit, and where the program is loaded and has the limit itself
+     */
+    @Nullable
+    Duration limitOfLoading(String function, @Nullable String version) {
+        String program = programOf(function);
+        ProgramSlot slot = program == null ? null : programs.find(program, version);
+        Duration limit = program == null || slot != null && slot.loaded() != null ? null : callLimits.of(program);
+        return limit == null || limit.isZero() ? null : limit;
     }
 
     /** Returns the number of calls in flight on all programs, including unloaded programs whose calls have not ended. */

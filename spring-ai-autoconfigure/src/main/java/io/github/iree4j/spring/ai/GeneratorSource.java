@@ -190,6 +190,12 @@ final class GeneratorSource implements TokenSource {
                 program = programs.require(module, null, deadline); // waits for a load outside of the lock
             } catch (RuntimeException e) {
                 releaseUnloaded();
+                lock.lock();
+                try {
+                    requireOpen(); // programs are gone once the application has stopped
+                } finally {
+                    lock.unlock();
+                }
                 throw e;
             }
             lock.lock();

@@ -149,6 +149,19 @@ class CallLimitTest {
         assertThat(ThreadDeadlines.isThreadLimitedTo(LONG)).isFalse();
     }
 
+    /** The program's limit is not set beside an earlier deadline of the thread, which must then end every call. */
+    @Test
+    void callAfterALateCallOfTheThreadEndsToo() {
+        program.setTimeout(LONG);
+        ThreadDeadlines.Work outer = new ThreadDeadlines().begin(Deadline.after(BRIEF));
+        for (int i = 0; i < 3; i++) {
+            assertThat(catchThrowable(() -> spin(program, Way.INVOKE))).isInstanceOf(IreeException.class);
+            Thread.interrupted(); // as in code that goes on after a failure
+        }
+        outer.end();
+        assertThat(outer.isLate()).isTrue();
+    }
+
     /** END-4: the code of a call may miss the interrupt. */
     @Test
     void resultsAfterTheLimitAreFreed() {

@@ -113,14 +113,14 @@ record DefaultInvocationSpec(
 
     @Override
     public Results invoke() {
-        CallOptions begun = options.begin(null);
+        CallOptions begun = begin();
         Call call = call(begun);
         return service.invoke(call.function(), begun, call.inputs());
     }
 
     @Override
     public IreeFuture<Results> invokeAsync() {
-        CallOptions begun = options.begin(null);
+        CallOptions begun = begin();
         try {
             Call call = call(begun);
             return service.invokeAsync(call.function(), begun, call.inputs());
@@ -141,6 +141,10 @@ record DefaultInvocationSpec(
         return options.signal()
                 .map(signal -> type.read(invokeAsync(), signal))
                 .orElseGet(() -> type.read(invokeAsync()));
+    }
+
+    private CallOptions begin() {
+        return located != null ? options.begin(null) : service.begin(function, version, options);
     }
 
     /** A call that can be made. */
@@ -166,12 +170,10 @@ record DefaultInvocationSpec(
     }
 
     private LocatedFunction locate(CallOptions begun) {
-        if (located != null) {
-            return located;
-        }
-        return begun.deadline()
-                .map(deadline -> service.programs().locate(function, version, device, deadline))
-                .orElseGet(() -> service.programs().locate(function, version, device));
+        return located != null
+                ? located
+                : service.programs()
+                        .locate(function, version, device, begun.deadline().orElse(null));
     }
 
     @Override

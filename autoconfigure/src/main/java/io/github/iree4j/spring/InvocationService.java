@@ -74,16 +74,27 @@ public final class InvocationService implements InvocationOperations {
 
     @Override
     public Results invoke(String function, @Nullable Object... inputs) {
-        return invoke(programs.locate(function), CallOptions.DEFAULTS, ProgramFunction.inputs(inputs));
+        CallOptions begun = begin(function, null, CallOptions.DEFAULTS);
+        return invoke(locate(function, begun), begun, ProgramFunction.inputs(inputs));
     }
 
     @Override
     public IreeFuture<Results> invokeAsync(String function, @Nullable Object... inputs) {
         try {
-            return invokeAsync(programs.locate(function), CallOptions.DEFAULTS, ProgramFunction.inputs(inputs));
+            CallOptions begun = begin(function, null, CallOptions.DEFAULTS);
+            return invokeAsync(locate(function, begun), begun, ProgramFunction.inputs(inputs));
         } catch (IreeException e) {
             return IreeFuture.failed(e);
         }
+    }
+
+    private LocatedFunction locate(String function, CallOptions begun) {
+        return programs.locate(function, null, null, begun.deadline().orElse(null));
+    }
+
+    /** Begins the time of a call of a function yet to be located: the wait for a load is a part. */
+    CallOptions begin(String function, @Nullable String version, CallOptions options) {
+        return options.begin(programs.limitOfLoading(function, version));
     }
 
     @Override

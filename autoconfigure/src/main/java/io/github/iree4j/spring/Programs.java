@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -136,7 +137,10 @@ public final class Programs implements AutoCloseable {
     @NotForApplications
     public void setCallTimeouts(@Nullable Duration general, Map<String, Duration> byProgram) {
         callLimits = new CallLimits(general, byProgram);
-        all().forEach(this::setTimeout);
+        programs.all().stream()
+                .map(ProgramSlot::loaded)
+                .filter(Objects::nonNull)
+                .forEach(this::setTimeout);
     }
 
     /**
@@ -382,18 +386,32 @@ public final class Programs implements AutoCloseable {
      *     FAILED_PRECONDITION when the program could not be loaded, now or earlier
      */
     public LoadedProgram require(String name, @Nullable String version) {
-        return programs.require(name, version).require(loads.longest());
+        return require(name, version, null);
     }
 
     /**
-     * Returns a known program like {@link #require}, but loads the program on this thread unless already being loaded:
+     * Returns a known program like {@link #require(String, String)}, but waits for the load at most until a deadline.
+     *
+     * @param name the program's name
+     * @param version the program's version; null for the latest
+     * @param deadline of the request that needs the program; null for none
+     * @return the program
+     * @throws IreeException as {@link #require(String, String)}; DEADLINE_EXCEEDED at the deadline: loading continues
+     */
+    @NotForApplications
+    public LoadedProgram require(String name, @Nullable String version, @Nullable Deadline deadline) {
+        return programs.require(name, version).require(deadline == null ? loads.longest() : deadline.left());
+    }
+
+    /**
+     * Returns a known program like {@link #require(String, String)}, but loads the program on this thread unless already being loaded:
      * for a thread that holds locks of the application context while creating a bean, since loading may create beans
      * too. An interrupt of this thread ends the load.
      *
      * @param name the program's name
      * @param version the program's version; null for the latest
      * @return the program
-     * @throws IreeException as {@link #require}
+     * @throws IreeException as {@link #require(String, String)}
      */
     @NotForApplications
     public LoadedProgram requireHere(String name, @Nullable String version) {
@@ -406,7 +424,7 @@ public final class Programs implements AutoCloseable {
      *
      * @param name the program's name
      * @param version the program's version; null for the latest
-     * @return the program, or an {@link IreeException} as thrown by {@link #require}
+     * @return the program, or an {@link IreeException} as thrown by {@link #require(String, String)}
      */
     @NotForApplications
     public CompletableFuture<LoadedProgram> requireAsync(String name, @Nullable String version) {
@@ -434,7 +452,7 @@ public final class Programs implements AutoCloseable {
      * @param name the program's name
      * @param version the program's version; null for the latest
      * @return the number of calls made
-     * @throws IreeException as {@link #require}, or the failure of a call
+     * @throws IreeException as {@link #require(String, String)}, or the failure of a call
      */
     public int warm(String name, @Nullable String version) {
         LoadedProgram program = require(name, version);
@@ -559,27 +577,47 @@ public final class Programs implements AutoCloseable {
      *     application is stopping
      */
     public LocatedFunction locate(String name, @Nullable String version, @Nullable String device) {
-        return locate(name, version, device, loads.longest());
+        return locate(name, version, device, null);
     }
 
     /** Locates a function like {@link #locate(String, String, String)}; fails with DEADLINE_EXCEEDED at a deadline of the wait for a load. */
-    LocatedFunction locate(String name, @Nullable String version, @Nullable String device, Deadline deadline) {
-        return locate(name, version, device, deadline.left());
-    }
-
-    private LocatedFunction locate(String name, @Nullable String version, @Nullable String device, Duration limit) {
+    LocatedFunction locate(
+            String name, @Nullable String version, @Nullable String device, @Nullable Deadline deadline) {
         if (draining) {
             throw IreeException.of(
                     StatusCode.UNAVAILABLE, "'%s' cannot be called: the application is stopping".formatted(name));
         }
-        for (int dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1)) {
-            String program = name.substring(0, dot);
+        String program = programOf(name);
+        if (program == null) {
+            throw programs.noFunction(name);
+        }
+        LoadedProgram loaded = require(program, version, deadline);
+        return new LocatedFunction(loaded, choice.of(loaded, device).function(name.substring(program.length() + 1)));
+    }
+
+    /** Returns the longest name of a program with which the name of a function begins; null where there is no such program. */
+    private @Nullable String programOf(String function) {
+        for (int dot = function.lastIndexOf('.'); dot > 0; dot = function.lastIndexOf('.', dot - 1)) {
+            String program = function.substring(0, dot);
             if (programs.contains(program)) {
-                LoadedProgram loaded = programs.require(program, version).require(limit);
-                return new LocatedFunction(loaded, choice.of(loaded, device).function(name.substring(dot + 1)));
+                return program;
             }
         }
-        throw programs.noFunction(name);
+        return null;
+    }
+
+    /**
+     * Returns the limit of a call that has to load the program, since the load is part of the call's time.
+     *
+     * @param function the program's name, a dot, the function's name
+     * @return null for no limit, and where the program is loaded and has the limit itself
+     */
+    @Nullable
+    Duration limitOfLoading(String function, @Nullable String version) {
+        String program = programOf(function);
+        ProgramSlot slot = program == null ? null : programs.find(program, version);
+        Duration limit = program == null || slot != null && slot.loaded() != null ? null : callLimits.of(program);
+        return limit == null || limit.isZero() ? null : limit;
     }
 
     /** Returns the number of calls in flight on all programs, including unloaded programs whose calls have not ended. */

@@ -181,6 +181,26 @@ class HungLoadTests {
         assertThat(next()).isEqualTo(1);
     }
 
+    @Test
+    void callWaitsForALoadUntilTheLimitOfCallsOfTheProgram() throws InterruptedException {
+        programs.define(ProgramSource.of("counter", HungFile.LOCATION));
+        programs.setCallTimeouts(Duration.ofHours(1), Map.of("counter", Duration.ofMillis(50)));
+        InvocationService invocations = new InvocationService(programs);
+        InvocationSpec request = invocations.request("counter.next");
+        for (Supplier<?> call : List.<Supplier<?>>of(
+                () -> invocations.invoke("counter.next"),
+                () -> invocations.invokeAsync("counter.next").await(),
+                request::invoke,
+                () -> request.timeout(Duration.ofHours(1)).invokeAsync().await(),
+                () -> request.submit().await())) {
+            assertThat(assertTimeoutPreemptively(SOON, () -> codeOf(call))).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        }
+        awaitLoading();
+        hung.answer();
+        programs.setCallTimeouts(Duration.ZERO, Map.of());
+        assertThat(next()).isEqualTo(1);
+    }
+
     /** The first future is cancelled, and neither the load nor the second future ends. */
     @Test
     void callsShareASingleLoadWithoutOwningTheLoad() throws Exception {

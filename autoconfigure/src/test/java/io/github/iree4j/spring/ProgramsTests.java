@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -193,6 +194,20 @@ class ProgramsTests {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> programs.locate("counter.next", "12", null))
                 .withMessageContaining("no version '12'");
+    }
+
+    @Test
+    void limitsOfCallsHoldForEveryLoadedVersion() {
+        for (String version : List.of("9", "10")) {
+            programs.load(
+                    ProgramSource.builder("counter", counter).version(version).build());
+        }
+        programs.setCallTimeouts(Duration.ofSeconds(7), Map.of());
+        for (String version : List.of("9", "10")) {
+            assertThat(programs.find("counter", version).orElseThrow().program().timeout())
+                    .as("of version %s", version)
+                    .contains(Duration.ofSeconds(7));
+        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.sampling.LogProbabilities;
@@ -29,8 +30,7 @@ public final class Generation {
     private final List<LogProbabilities> logProbabilities = new ArrayList<>(); // guarded by lock; empty or as tokens
     private int read; // guarded by lock
     private volatile int sharedTokens;
-    private long deadline; // of System.nanoTime; set before the request arrives
-    private boolean limited;
+    private @Nullable Deadline deadline; // set before the request arrives
     private final long submitted; // as the others, of the loop's clock
     private long first; // guarded by lock, written with the first token
     private long last; // guarded by lock, written with each token
@@ -215,18 +215,14 @@ public final class Generation {
         }
     }
 
-    void deadline(long time) {
-        deadline = time;
-        limited = true;
+    void deadline(@Nullable Deadline end) {
+        deadline = end;
     }
 
-    boolean isLate(long now) {
-        return limited && now - deadline >= 0;
-    }
-
-    /** Returns whether the deadline is before the deadline of another generation. */
-    boolean isDueBefore(@Nullable Generation other) {
-        return limited && (other == null || !other.limited || deadline - other.deadline < 0);
+    /** Returns the deadline; null for none. */
+    @Nullable
+    Deadline deadline() {
+        return deadline;
     }
 
     /** Records how many tokens of the prompt were found in the cache. */

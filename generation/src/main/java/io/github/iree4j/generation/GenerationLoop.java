@@ -1,13 +1,14 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.HandoffThread;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.sampling.Sampler;
 import io.github.iree4j.status.DeviceLostException;
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -33,9 +34,8 @@ final class GenerationLoop implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(GenerationLoop.class);
 
     /** A longer limit is no limit: deadlines are numbers of nanoseconds. */
-    private static final Duration LONGEST = Duration.ofDays(36_500);
-
     private final String name;
+
     private final StepPlanner planner;
     private final StepRunner runner;
     private final IntConsumer scrub;
@@ -51,7 +51,7 @@ final class GenerationLoop implements AutoCloseable {
     private long generatedTokens;
     private volatile GeneratorStatistics statistics; // written by the thread
     private volatile boolean ended; // perhaps generations have arrived, or ended, since endLate has looked at all
-    private @Nullable Generation firstDue; // the earliest deadline, when endLate last looked
+    private @Nullable Deadline firstDue; // when endLate last looked
     private final Thread thread;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -122,12 +122,9 @@ final class GenerationLoop implements AutoCloseable {
                         "tenant '%s' has %d unfinished requests to '%s', the most allowed; wait for an answer, or cancel a request"
                                 .formatted(request.tenant(), others, name));
             }
-            long now = nanoTime.getAsLong();
-            Generation generation = new Generation(request, submitted++, now);
+            Generation generation = new Generation(request, submitted++, nanoTime.getAsLong());
             unfinished.merge(request.tenant(), 1, Integer::sum);
-            request.timeout()
-                    .filter(limit -> limit.compareTo(LONGEST) < 0)
-                    .ifPresent(limit -> generation.deadline(now + (limit.isNegative() ? 0 : limit.toNanos())));
+            generation.deadline(request.begin(nanoTime));
             generation.result().whenComplete((_, _) -> ended = true);
             live.add(generation);
             arrivals.add(generation);
@@ -252,17 +249,17 @@ final class GenerationLoop implements AutoCloseable {
 
     /** Removes sequences that are cancelled or late. */
     private void endLate() {
-        long now = nanoTime.getAsLong();
-        if (!ended && (firstDue == null || !firstDue.isLate(now))) {
+        if (!ended && (firstDue == null || !firstDue.hasPassed())) {
             return;
         }
         ended = false; // before looking
         firstDue = null;
         for (Sequence each : planner.sequences()) {
             Generation generation = each.generation();
+            Deadline deadline = generation.deadline();
             if (generation.result().isDone()) {
                 remove(each);
-            } else if (generation.isLate(now)) {
+            } else if (deadline != null && deadline.hasPassed()) {
                 remove(each);
                 publish(); // before the failure: whoever has it may submit again
                 generation.fail(IreeException.of(
@@ -272,9 +269,9 @@ final class GenerationLoop implements AutoCloseable {
                                         name,
                                         each.length() - each.promptLength(),
                                         generation.request().maximumTokens(),
-                                        generation.request().timeout().orElseThrow())));
-            } else if (generation.isDueBefore(firstDue)) {
-                firstDue = generation;
+                                        DurationText.of(deadline.timeout()))));
+            } else {
+                firstDue = Deadline.earliest(firstDue, deadline);
             }
         }
     }

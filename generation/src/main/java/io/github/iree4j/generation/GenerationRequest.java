@@ -1,5 +1,6 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.generation.sampling.Sampler;
 import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.status.IreeException;
@@ -8,6 +9,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** A prompt, and how to continue the prompt. Immutable. */
@@ -17,6 +19,7 @@ public final class GenerationRequest {
     private final Set<Integer> stopTokens;
     private final SamplingOptions sampling;
     private final @Nullable Duration timeout;
+    private final @Nullable Deadline deadline; // with its timeout
     private final String tenant;
 
     private GenerationRequest(
@@ -25,12 +28,14 @@ public final class GenerationRequest {
             Set<Integer> stopTokens,
             SamplingOptions sampling,
             @Nullable Duration timeout,
+            @Nullable Deadline deadline,
             String tenant) {
         this.prompt = prompt;
         this.maximumTokens = maximumTokens;
         this.stopTokens = stopTokens;
         this.sampling = sampling;
         this.timeout = timeout;
+        this.deadline = deadline;
         this.tenant = tenant;
     }
 
@@ -51,7 +56,7 @@ public final class GenerationRequest {
                     StatusCode.INVALID_ARGUMENT,
                     "at most %d tokens are requested; request at least 1".formatted(maximumTokens));
         }
-        return new GenerationRequest(prompt.clone(), maximumTokens, Set.of(), SamplingOptions.GREEDY, null, "");
+        return new GenerationRequest(prompt.clone(), maximumTokens, Set.of(), SamplingOptions.GREEDY, null, null, "");
     }
 
     /**
@@ -61,7 +66,7 @@ public final class GenerationRequest {
      * @return the request
      */
     public GenerationRequest stopAt(Set<Integer> tokens) {
-        return new GenerationRequest(prompt, maximumTokens, Set.copyOf(tokens), sampling, timeout, tenant);
+        return new GenerationRequest(prompt, maximumTokens, Set.copyOf(tokens), sampling, timeout, deadline, tenant);
     }
 
     /**
@@ -71,17 +76,40 @@ public final class GenerationRequest {
      * @return the request
      */
     public GenerationRequest sampling(SamplingOptions options) {
-        return new GenerationRequest(prompt, maximumTokens, stopTokens, options, timeout, tenant);
+        return new GenerationRequest(prompt, maximumTokens, stopTokens, options, timeout, deadline, tenant);
     }
 
     /**
-     * Returns a request that fails with DEADLINE_EXCEEDED after a time, counted from the submission.
+     * Returns a request that fails with DEADLINE_EXCEEDED after a time, counted from the submission. Replaces a deadline.
      *
      * @param limit the time, checked before each step; null for none
      * @return the request
      */
     public GenerationRequest timeout(@Nullable Duration limit) {
-        return new GenerationRequest(prompt, maximumTokens, stopTokens, sampling, limit, tenant);
+        return new GenerationRequest(prompt, maximumTokens, stopTokens, sampling, limit, null, tenant);
+    }
+
+    /**
+     * Returns a request that fails with DEADLINE_EXCEEDED at a deadline: time that has passed before the submission
+     * counts. Replaces a timeout.
+     *
+     * @param end the deadline, checked before each step; null for none
+     * @return the request
+     */
+    public GenerationRequest deadline(@Nullable Deadline end) {
+        return new GenerationRequest(
+                prompt, maximumTokens, stopTokens, sampling, end == null ? null : end.timeout(), end, tenant);
+    }
+
+    /**
+     * Begins the time of the request.
+     *
+     * @param nanoTime the clock, unless the time has begun
+     * @return the deadline; null for none
+     */
+    @Nullable
+    Deadline begin(LongSupplier nanoTime) {
+        return deadline != null || timeout == null ? deadline : Deadline.after(timeout, nanoTime);
     }
 
     /**
@@ -93,7 +121,7 @@ public final class GenerationRequest {
      * @return the request
      */
     public GenerationRequest tenant(String name) {
-        return new GenerationRequest(prompt, maximumTokens, stopTokens, sampling, timeout, name);
+        return new GenerationRequest(prompt, maximumTokens, stopTokens, sampling, timeout, deadline, name);
     }
 
     /** Returns the tokens of the prompt, a copy. */
@@ -126,7 +154,7 @@ public final class GenerationRequest {
         return new Sampler(sampling, stopTokens, prompt);
     }
 
-    /** Returns the time limit. */
+    /** Returns the time limit, from the submission or from the beginning of the deadline. */
     public Optional<Duration> timeout() {
         return Optional.ofNullable(timeout);
     }

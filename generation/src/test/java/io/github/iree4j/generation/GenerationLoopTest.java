@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.generation.sampling.LogProbabilities;
 import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.generation.sampling.TokenConstraint;
@@ -407,9 +408,28 @@ class GenerationLoopTest {
             assertThatThrownBy(() -> late.result().await())
                     .isInstanceOf(CallTimeoutException.class)
                     .hasMessageContaining("has 3 of at most")
-                    .hasMessageContaining("after PT2.5S");
+                    .hasMessageContaining("after 2500 ms");
             assertThat(late.timeToFirstToken()).contains(Duration.ofSeconds(1));
             assertThat(late.timePerToken()).contains(Duration.ofSeconds(1));
+            setting.end();
+        }
+    }
+
+    @Test
+    void timeBeforeTheSubmissionIsPartOfTheDeadline() {
+        AtomicLong now = new AtomicLong(Long.MAX_VALUE); // overflows on the way
+        try (Setting setting = new Setting(new SplittableRandom(1), 30, true, now::get)) {
+            setting.model.before(_ -> now.addAndGet(Duration.ofSeconds(1).toNanos()));
+            GenerationRequest request = GenerationRequest.of(setting.shapes.maximumTokens() - 1, 1, 2)
+                    .deadline(Deadline.after(Duration.ofMillis(2500), now::get));
+            now.addAndGet(Duration.ofSeconds(1).toNanos());
+            assertThatThrownBy(() -> setting.loop.submit(request).result().await())
+                    .isInstanceOf(CallTimeoutException.class)
+                    .hasMessageContaining("has 2 of at most")
+                    .hasMessageContaining("after 2500 ms");
+            assertThatThrownBy(() -> setting.loop.submit(request).result().await())
+                    .isInstanceOf(CallTimeoutException.class)
+                    .hasMessageContaining("has 0 of at most");
             setting.end();
         }
     }

@@ -12,8 +12,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deadlines of synchronous work: the thread running the work is interrupted when the work is late. Work is checked
- * every {@value #LOOK_MILLIS} ms while any has a deadline, so no work pays for a separate timer. Thread-safe.
+ * Deadlines of synchronous work: the thread running the work is interrupted when the work is late, at every check until
+ * the work ends: inner work or other code may clear an interrupt. Work is checked every {@value #LOOK_MILLIS} ms while
+ * any has a deadline, so no work pays for a separate timer. Thread-safe.
  *
  * <pre>{@code
  * ThreadDeadlines.Work here = deadlines.begin(Deadline.after(Duration.ofSeconds(60)));
@@ -75,7 +76,11 @@ public final class ThreadDeadlines {
          * @return false when the work has ended or was interrupted before
          */
         public boolean interrupt() {
-            if (!state.compareAndSet(State.RUNNING, State.INTERRUPTING)) {
+            return interrupt(State.RUNNING);
+        }
+
+        private boolean interrupt(State from) {
+            if (!state.compareAndSet(from, State.INTERRUPTING)) {
                 return false;
             }
             thread.interrupt(); // the thread does not leave before the state records the interrupt
@@ -101,7 +106,7 @@ public final class ThreadDeadlines {
             if (state.compareAndSet(State.RUNNING, State.OVER)) {
                 return;
             }
-            while (state.get() == State.INTERRUPTING) {
+            while (state.get() == State.INTERRUPTING || !state.compareAndSet(State.INTERRUPTED, State.OVER)) {
                 Thread.onSpinWait();
             }
             Thread.interrupted();
@@ -172,8 +177,8 @@ public final class ThreadDeadlines {
 
     private void look() {
         for (Work each : limited) {
-            if (each.hasPassed()) {
-                each.interrupt();
+            if (each.hasPassed() && !each.interrupt()) {
+                each.interrupt(Work.State.INTERRUPTED);
             }
         }
         armed.set(false); // before the check: work beginning meanwhile arms the timer itself

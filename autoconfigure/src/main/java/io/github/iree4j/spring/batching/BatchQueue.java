@@ -9,6 +9,7 @@ import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.status.WaitTime;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -174,7 +175,7 @@ final class BatchQueue {
         long now = timer.nanoTime();
         long first = Long.MAX_VALUE;
         for (BatchEntry entry : waiting) {
-            long left = Math.min(options.maxDelay().toNanos(), entry.patience) - (now - entry.since);
+            long left = Math.min(WaitTime.nanos(options.maxDelay()), entry.patience) - (now - entry.since);
             first = Math.min(first, left);
         }
         if (inFlight >= options.maxInFlight()) {

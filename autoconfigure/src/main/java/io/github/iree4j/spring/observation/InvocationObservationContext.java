@@ -3,12 +3,14 @@ package io.github.iree4j.spring.observation;
 import io.github.iree4j.spring.Fault;
 import io.github.iree4j.spring.InvocationRequest;
 import io.micrometer.observation.Observation;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Context of an observed call. */
 public class InvocationObservationContext extends Observation.Context {
 
     private final InvocationRequest request;
+    private final @Nullable Duration limit; // as the call begins; properties may change meanwhile
     private final String device;
     private volatile @Nullable Fault fault;
     private volatile long call;
@@ -21,6 +23,7 @@ public class InvocationObservationContext extends Observation.Context {
      */
     public InvocationObservationContext(InvocationRequest request, String device) {
         this.request = request;
+        this.limit = request.function().program().timeout().orElse(null);
         this.device = device;
     }
 
@@ -32,10 +35,7 @@ public class InvocationObservationContext extends Observation.Context {
     @Override
     public void setError(Throwable error) {
         super.setError(error);
-        fault = Fault.of(
-                error,
-                request.options().deadline().orElse(null),
-                request.function().program().timeout().orElse(null));
+        fault = Fault.of(error, request.options().deadline().orElse(null), limit);
     }
 
     /** Records a call. A call made by the recorded call is not recorded; of several attempts, the last is. */

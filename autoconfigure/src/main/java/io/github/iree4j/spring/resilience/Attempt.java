@@ -23,12 +23,14 @@ final class Attempt {
 
     private final ModelProtection protection;
     private final InvocationRequest request;
+    private final @Nullable Duration limit; // as the call begins; properties may change meanwhile
     private long start; // by the clock of the circuit breaker, if any
     private @Nullable Deadline deadline; // of the caller or of the program; null where the time limit ends first
 
     Attempt(ModelProtection protection, InvocationRequest request) {
         this.protection = protection;
         this.request = request;
+        this.limit = request.function().program().timeout().orElse(null);
     }
 
     CompletableFuture<Results> make(InvocationChain chain) {
@@ -55,7 +57,13 @@ final class Attempt {
         start = breaker == null ? 0 : breaker.getCurrentTimestamp();
         CallOptions limited = request.options().begin(protection.timeLimit());
         deadline = limited.equals(request.options()) ? limited.deadline().orElse(null) : null;
-        CompletableFuture<Results> call = chain.proceed(request.withOptions(limited));
+        CompletableFuture<Results> call;
+        try {
+            call = chain.proceed(request.withOptions(limited));
+        } catch (RuntimeException | Error e) { // of an interceptor: otherwise the permit would be lost
+            count(e);
+            throw e;
+        }
         // Counted before the caller is notified: the caller's next call must find the permit released.
         return new ForwardedCall(call, (failure, settle) -> {
             count(failure);
@@ -79,7 +87,6 @@ final class Attempt {
             breaker.onSuccess(duration, breaker.getTimestampUnit());
             return;
         }
-        Duration limit = request.function().program().timeout().orElse(null);
         if (Fault.of(failure, deadline, limit).isOfModelOrDevice()) {
             breaker.onError(duration, breaker.getTimestampUnit(), failure);
         } else {

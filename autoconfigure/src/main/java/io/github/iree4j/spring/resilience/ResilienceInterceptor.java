@@ -133,7 +133,15 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
                     delay,
                     TimeUnit.MILLISECONDS,
                     action -> Thread.ofVirtual().name("iree4j-retry").start(action));
-            later.execute(this::next);
+            later.execute(this::retry);
+        }
+
+        private void retry() {
+            try {
+                next();
+            } catch (RuntimeException | Error e) { // of an interceptor; nobody else sees the failure
+                completeExceptionally(e);
+            }
         }
     }
 }

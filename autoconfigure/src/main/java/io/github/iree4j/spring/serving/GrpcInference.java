@@ -21,7 +21,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 
 /** Makes the calls requested by {@code ModelInferRequest}s. Blocks only briefly, while a lazy program is loaded. */
 final class GrpcInference {
@@ -43,20 +42,21 @@ final class GrpcInference {
     GrpcWork begin(InputStream message, Arrived arrived) throws IOException {
         protocol.line().checkRoom();
         io.grpc.Deadline client = Context.current().getDeadline();
-        Duration wait = limit(options.maxWait(), client);
         Request request = new GrpcRequestReader(
                         models,
-                        wait == null ? options.maxWait() : wait,
+                        options.maxWait(),
+                        client == null
+                                ? null
+                                : Deadline.after(
+                                        Duration.ofNanos(Math.max(0, client.timeRemaining(TimeUnit.NANOSECONDS)))),
                         new Charged(message, arrived, options.maxRequestSize()),
                         Long.MAX_VALUE,
                         arrived.body())
                 .read();
         Started started = null;
         try {
-            Duration limit = limit(request.inference().timeout(), client);
-            Deadline deadline = limit == null ? null : Deadline.after(limit);
             started = new Started(
-                    request, arrived.body(), deadline, protocol.join(request.served(), request.inference(), limit));
+                    request, arrived.body(), protocol.join(request.served(), request.inference(), request.deadline()));
         } finally {
             if (started == null) {
                 request.inference().close();
@@ -70,17 +70,15 @@ final class GrpcInference {
     private final class Started {
         private final Request request;
         private final LimitedBody body;
-        private final @Nullable Deadline deadline;
         private final RequestLine.Turn turn;
         private final KeptPlace place;
         private final AtomicBoolean over = new AtomicBoolean();
         private final CompletableFuture<Answer> answer = new CompletableFuture<>();
         private final CompletableFuture<Void> cancelled = new CompletableFuture<>();
 
-        Started(Request request, LimitedBody body, @Nullable Deadline deadline, RequestLine.Turn turn) {
+        Started(Request request, LimitedBody body, RequestLine.Turn turn) {
             this.request = request;
             this.body = body;
-            this.deadline = deadline;
             this.turn = turn;
             this.place = protocol.place(turn, body);
         }
@@ -105,7 +103,7 @@ final class GrpcInference {
             try {
                 turn.requirePlace();
                 call = protocol.call(request.served(), request.inference(), body)
-                        .deadline(deadline)
+                        .deadline(request.deadline())
                         .invokeAsync();
             } catch (RuntimeException | Error e) { // of any kind: otherwise the place would be lost
                 call = CompletableFuture.failedFuture(e);
@@ -144,14 +142,6 @@ final class GrpcInference {
                 place.close();
             }
         }
-    }
-
-    private static @Nullable Duration limit(@Nullable Duration timeout, io.grpc.@Nullable Deadline deadline) {
-        if (deadline == null) {
-            return timeout;
-        }
-        Duration left = Duration.ofNanos(Math.max(1, deadline.timeRemaining(TimeUnit.NANOSECONDS)));
-        return timeout == null || left.compareTo(timeout) < 0 ? left : timeout;
     }
 
     /**

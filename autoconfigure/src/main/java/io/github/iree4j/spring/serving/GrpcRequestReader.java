@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.spring.serving.ServedModels.Served;
@@ -25,6 +26,7 @@ final class GrpcRequestReader {
 
     private final ServedModels models;
     private final Duration wait;
+    private final @Nullable Deadline client;
     private final ProtoReader message;
     private final LimitedBody body;
     private final List<GrpcInput> inputs = new ArrayList<>();
@@ -36,6 +38,7 @@ final class GrpcRequestReader {
     private String version = "";
     private String id = "";
     private @Nullable Duration timeout;
+    private @Nullable Deadline deadline; // of the timeout
     private int raw;
     private @Nullable Served served;
     private @Nullable RequestInputs tensors;
@@ -45,21 +48,33 @@ final class GrpcRequestReader {
      *
      * @param served the called function
      * @param inference the inputs
+     * @param deadline the earlier of the deadlines of the client and of the timeout; null for none
      */
-    record Request(Served served, InferenceRequest inference) {}
+    record Request(
+            Served served,
+            InferenceRequest inference,
+            @Nullable Deadline deadline) {}
 
     /**
      * Creates a reader of a request.
      *
      * @param models the models available to the request
      * @param wait the maximum wait for a model being loaded
+     * @param client the deadline of the client; null for none
      * @param in the message
      * @param length an upper bound of the message's length in bytes
      * @param body is charged for memory besides the message's own
      */
-    GrpcRequestReader(ServedModels models, Duration wait, InputStream in, long length, LimitedBody body) {
+    GrpcRequestReader(
+            ServedModels models,
+            Duration wait,
+            @Nullable Deadline client,
+            InputStream in,
+            long length,
+            LimitedBody body) {
         this.models = models;
         this.wait = wait;
+        this.client = client;
         this.message = new ProtoReader("request", in, length);
         this.body = body;
     }
@@ -88,7 +103,9 @@ final class GrpcRequestReader {
             }
             RequestInputs all = complete();
             return new Request(
-                    served(), new InferenceRequest(id.isEmpty() ? null : id, all.take(), outputs, true, timeout));
+                    served(),
+                    new InferenceRequest(id.isEmpty() ? null : id, all.take(), outputs, true, timeout),
+                    Deadline.earliest(client, deadline));
         } finally {
             if (tensors != null) {
                 tensors.close();
@@ -112,8 +129,9 @@ final class GrpcRequestReader {
     private Served served() {
         Served found = served;
         if (found == null) {
-            Duration limit = timeout != null && timeout.compareTo(wait) < 0 ? timeout : wait;
-            found = models.find(model, version.isEmpty() ? null : version, limit);
+            Deadline own = Deadline.earliest(client, deadline);
+            Duration left = own == null ? wait : own.left();
+            found = models.find(model, version.isEmpty() ? null : version, left.compareTo(wait) < 0 ? left : wait);
             served = found;
         }
         return found;
@@ -202,6 +220,7 @@ final class GrpcRequestReader {
         GrpcParameter parameter = GrpcParameter.read(bytes);
         if (parameter.name().equals("timeout")) {
             timeout = InferenceRequest.timeout(parameter.number());
+            deadline = timeout == null ? null : Deadline.after(timeout);
         }
     }
 

@@ -15,7 +15,6 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -255,7 +254,7 @@ final class OpenInference {
             Deadline deadline = request.timeout() == null ? null : Deadline.after(request.timeout());
             InvocationSpec call =
                     call(served, request, body).deadline(deadline); // fails for non-scalars: before the turn
-            RequestLine.Turn turn = join(served, request, request.timeout());
+            RequestLine.Turn turn = join(served, request, deadline);
             received = new Received(served, request, body, turn, call, responder, place(turn, body));
             return received;
         } finally {
@@ -271,14 +270,14 @@ final class OpenInference {
     /**
      * Lines a request up, but only after the body has arrived: arrival depends on the client.
      *
-     * @param timeout maximum total duration of the request; null for no limit
+     * @param deadline of the request; null for none
      * @return the request's turn, which must be left
      * @throws IreeException INVALID_ARGUMENT when a requested output does not exist; RESOURCE_EXHAUSTED when there are
      *     too many requests
      */
-    RequestLine.Turn join(Served served, InferenceRequest request, @Nullable Duration timeout) {
+    RequestLine.Turn join(Served served, InferenceRequest request, @Nullable Deadline deadline) {
         InferenceOutput.checkNames(request, served.function().results());
-        return line.join(timeout);
+        return line.join(deadline == null ? null : deadline.left());
     }
 
     /**

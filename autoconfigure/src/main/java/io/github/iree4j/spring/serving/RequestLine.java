@@ -39,6 +39,9 @@ final class RequestLine {
     /** The weight of all earlier measurements against the latest. */
     private static final int MEMORY = 32;
 
+    /** The longest maximum wait: ten times as many nanoseconds are a number. */
+    private static final Duration EVER = Duration.ofDays(10_000);
+
     /** Multiple of the maximum wait up to which requests that hang are expected to hang on. */
     private static final int LONGEST_HANG = 10;
 
@@ -99,7 +102,7 @@ final class RequestLine {
 
     RequestLine(int places, Duration patience, Runnable refused, LongSupplier clock, Alarm alarm) {
         this.places = places;
-        this.patience = patience;
+        this.patience = patience.compareTo(EVER) > 0 ? EVER : patience;
         this.refused = refused;
         this.clock = clock;
         this.alarm = alarm;
@@ -109,7 +112,7 @@ final class RequestLine {
     /** The turn of a client's request: waits, then has a place, until left. */
     final class Turn {
         private final long since = clock.getAsLong();
-        private final @Nullable Duration lateBy; // the request's own time limit, if shorter than patience
+        private final @Nullable Duration lateBy; // time until the request's own deadline, if shorter than patience
         private final CountDownLatch decided = new CountDownLatch(1);
 
         private final AtomicReference<@Nullable Runnable> listener = new AtomicReference<>(); // TOLD in the end
@@ -119,8 +122,8 @@ final class RequestLine {
         private @Nullable IreeException refusal;
         private volatile boolean over;
 
-        Turn(@Nullable Duration timeout) {
-            lateBy = timeout == null || timeout.compareTo(patience) > 0 ? null : timeout;
+        Turn(@Nullable Duration left) {
+            lateBy = left == null || left.compareTo(patience) > 0 ? null : left;
         }
 
         /** Returns whether the turn has a place or has been refused: no further wait is needed. */
@@ -139,7 +142,7 @@ final class RequestLine {
          * Blocks until the turn is decided, and checks that the turn has a place.
          *
          * @throws IreeException RESOURCE_EXHAUSTED when the turn has been refused, or DEADLINE_EXCEEDED if the
-         *     request's own time limit has expired; CANCELLED when the turn has been left, or the thread is
+         *     request's own deadline has passed; CANCELLED when the turn has been left, or the thread is
          *     interrupted; the thread stays interrupted
          */
         void requirePlace() {
@@ -205,7 +208,7 @@ final class RequestLine {
                             .exception()
                     : IreeException.of(
                             StatusCode.DEADLINE_EXCEEDED,
-                            "the request has waited for %d us, its whole timeout, since %d others are computed"
+                            "the request has waited for %d us, until its deadline, since %d others are computed"
                                     .formatted(TimeUnit.NANOSECONDS.toMicros(lateBy.toNanos()), places - free));
         }
 
@@ -362,7 +365,7 @@ final class RequestLine {
         Refusal refusal() {
             if (own != null) {
                 return refusal(
-                        "a further one would wait for about %d us, longer than its timeout of %d us"
+                        "a further one would wait for about %d us, longer than the %d us until its deadline"
                                 .formatted(
                                         TimeUnit.NANOSECONDS.toMicros(expected),
                                         TimeUnit.NANOSECONDS.toMicros(own.toNanos())),
@@ -394,12 +397,12 @@ final class RequestLine {
     /**
      * Takes a place, or joins the line.
      *
-     * @param timeout maximum total duration of the request; null for no such limit
+     * @param left time until the deadline of the request; null for no such limit
      * @return a turn that must be left
      * @throws IreeException RESOURCE_EXHAUSTED when the request would wait longer than allowed
      */
-    Turn join(@Nullable Duration timeout) {
-        Turn turn = new Turn(timeout);
+    Turn join(@Nullable Duration left) {
+        Turn turn = new Turn(left);
         Full full;
         synchronized (this) {
             full = tooLong(turn.lateBy);

@@ -222,6 +222,17 @@ class DynamicBatchingTests {
     }
 
     @Test
+    void delaysMayBeLongerThanNanosecondsCanSay() {
+        batching.close();
+        batching = batching(USUAL.maxDelay(Duration.ofDays(300 * 365)));
+        CompletableFuture<Results> a = call(1, 2);
+        assertThat(a).isNotDone();
+        CompletableFuture<Results> b = call(3, 4, 5, 6, 7, 8);
+        assertThat(result(a)).containsExactly(2, 4);
+        assertThat(result(b)).containsExactly(6, 8, 10, 12, 14, 16);
+    }
+
+    @Test
     void firstCallWaitsNoLongerThanTheDelay() {
         CompletableFuture<Results> a = call(1, 2);
         timer.advance(6 * MILLI);

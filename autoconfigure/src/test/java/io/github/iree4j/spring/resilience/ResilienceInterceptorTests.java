@@ -28,6 +28,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -125,6 +126,42 @@ class ResilienceInterceptorTests {
         CompletableFuture<Results> refused = call(protection);
         assertThat(code(refused)).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(refused.exceptionNow()).hasMessageContaining("circuit breaker 'iree.m' is OPEN");
+        assertThat(calls).hasValue(2);
+    }
+
+    @Test
+    void limitChangedDuringACallIsNotTheCallersHaste() {
+        CircuitBreaker breaker = breaker();
+        CompletableFuture<Results> answer = new CompletableFuture<>();
+        answers.add(answer);
+        program.setTimeout(Duration.ofNanos(1));
+        CompletableFuture<Results> call = call(new ModelProtection(breaker, null, null, null));
+        program.setTimeout(Duration.ofHours(1));
+        answer.completeExceptionally(IreeException.of(StatusCode.DEADLINE_EXCEEDED, "late"));
+        assertThat(code(call)).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isEqualTo(1);
+    }
+
+    /** The chain throws once the answers are used up. */
+    @Test
+    void exceptionOfALaterInterceptorReturnsThePermit() {
+        Bulkhead bulkhead = Bulkhead.of(
+                "iree.m", BulkheadConfig.custom().maxConcurrentCalls(1).build());
+        for (int i = 0; i < 2; i++) {
+            Assertions.assertThatExceptionOfType(NoSuchElementException.class)
+                    .isThrownBy(() -> call(new ModelProtection(null, bulkhead, null, null)));
+        }
+        assertThat(bulkhead.getMetrics().getAvailableConcurrentCalls()).isEqualTo(1);
+    }
+
+    @Test
+    void exceptionOfALaterInterceptorDuringARetryEndsTheCall() {
+        answers.add(failure(StatusCode.UNAVAILABLE));
+        CompletableFuture<Results> call = call(new ModelProtection(null, null, null, retry()));
+        assertThat(call)
+                .failsWithin(Duration.ofMinutes(1))
+                .withThrowableThat()
+                .withCauseInstanceOf(NoSuchElementException.class);
         assertThat(calls).hasValue(2);
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.spring.HungFile;
 import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.ProgramSource;
@@ -11,9 +12,13 @@ import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.RetryLater;
 import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -90,6 +95,37 @@ class LeftLoadsTests {
         awaitLoading();
         hung.answer();
         assertThat(models.find("counter", null, LONG).function().name()).isEqualTo("next");
+    }
+
+    /** Over gRPC, where the load begins while the message is read. */
+    @Test
+    void waitForALoadIsPartOfTheTimeOfTheRequest() throws Exception {
+        byte[] message = new ProtoWriter()
+                .string(1, "counter")
+                .message(
+                        4,
+                        parameter -> parameter
+                                .string(1, "timeout")
+                                .message(2, value -> value.varint(2, TimeUnit.NANOSECONDS.toMicros(LONG.toNanos()))))
+                .toByteArray();
+        BodyLimits limits = new BodyLimits(1 << 20, LONG, 1);
+        try (LimitedBody body = limits.receive(InputStream.nullInputStream(), -1, 1 << 20, BodyLimits.SIZE)) {
+            GrpcRequestReader reader =
+                    new GrpcRequestReader(models, LONG, null, new ByteArrayInputStream(message), message.length, body);
+            CompletableFuture<GrpcRequestReader.Request> request = new CompletableFuture<>();
+            Thread.startVirtualThread(() -> {
+                try {
+                    request.complete(reader.read());
+                } catch (IOException | RuntimeException e) {
+                    request.completeExceptionally(e);
+                }
+            });
+            hung.awaitReader();
+            Deadline latest = Deadline.after(LONG);
+            hung.answer();
+            Deadline deadline = request.get(1, TimeUnit.MINUTES).deadline();
+            assertThat(Deadline.earliest(latest, deadline)).isSameAs(deadline).isNotNull();
+        }
     }
 
     @Test

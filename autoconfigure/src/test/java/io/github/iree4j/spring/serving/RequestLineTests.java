@@ -124,6 +124,17 @@ class RequestLineTests {
     }
 
     @Test
+    void waitsMayBeLongerThanNanosecondsCanSay() {
+        Duration centuries = Duration.ofDays(300 * 365);
+        RequestLine patient = line(1, centuries);
+        RequestLine.Turn first = patient.join(centuries);
+        RequestLine.Turn second = patient.join(centuries);
+        patient.checkRoom();
+        first.leave();
+        assertThat(failure(second)).isNull();
+    }
+
+    @Test
     void aRequestWithAShorterOwnTimeIsLateAfterwards() {
         line.join(null);
         line.join(null);
@@ -276,7 +287,8 @@ class RequestLineTests {
         line.checkRoom();
         assertThatThrownBy(() -> line.join(Duration.ofMillis(1)))
                 .hasMessageContaining("would wait for about 20")
-                .hasMessageContaining("longer than its timeout of 1000 us; try again in 1 s, or with a longer timeout")
+                .hasMessageContaining(
+                        "longer than the 1000 us until its deadline; try again in 1 s, or with a longer timeout")
                 .hasMessageNotContaining("iree.serving");
         assertThat(refused).isEqualTo(1);
     }

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.ai;
 
 import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.sampling.SamplingOptions;
@@ -216,7 +217,7 @@ public final class ChatEngine implements AutoCloseable {
      * @param stops texts that end the answer
      * @param maxTokens maximum number of tokens; null for the default, or as many as fit
      * @param sampling the choice of tokens
-     * @param timeout maximum duration; null for none
+     * @param deadline the end of the request's time, from {@link #begin}; null for none
      * @param tenant name of the tenant, who takes turns with others; empty for none
      * @param operation the operation in meters
      */
@@ -228,9 +229,26 @@ public final class ChatEngine implements AutoCloseable {
             List<String> stops,
             @Nullable Integer maxTokens,
             SamplingOptions sampling,
-            @Nullable Duration timeout,
+            @Nullable Deadline deadline,
             String tenant,
             AiOperationType operation) {}
+
+    /**
+     * Begins the time of a request, and waits until the program is loaded, but not longer than the timeout.
+     *
+     * @param timeout maximum duration of the request; null for none
+     * @return the deadline; null for none
+     * @throws IreeException INVALID_ARGUMENT for a timeout that is not positive; DEADLINE_EXCEEDED when the program is not
+     *     loaded in time: loading continues; as the program cannot be used
+     */
+    public @Nullable Deadline begin(@Nullable Duration timeout) {
+        check(
+                timeout == null || timeout.isPositive(),
+                "the timeout is %s, not positive".formatted(timeout == null ? "" : DurationText.of(timeout)));
+        Deadline deadline = timeout == null ? null : Deadline.after(timeout);
+        source.load(deadline);
+        return deadline;
+    }
 
     /**
      * Submits a request, and returns at once.
@@ -257,15 +275,11 @@ public final class ChatEngine implements AutoCloseable {
         int length = request.prompt().length;
         Integer given = request.maxTokens();
         int most = given != null ? given : Math.clamp(source.maximumTokens() - length, 1, settings.maxTokens());
-        Duration timeout = request.timeout();
-        check(
-                timeout == null || timeout.isPositive(),
-                "the timeout is %s, not positive".formatted(timeout == null ? "" : DurationText.of(timeout)));
         TokenSource.Tokens tokens = source.submit(
                 GenerationRequest.of(most, request.prompt())
                         .stopAt(stopTokens)
                         .sampling(request.sampling())
-                        .timeout(timeout)
+                        .deadline(request.deadline())
                         .tenant(request.tenant()),
                 request.operation());
         return new ChatAnswer(model(), request, tokens, stopTokens, tokenizer);

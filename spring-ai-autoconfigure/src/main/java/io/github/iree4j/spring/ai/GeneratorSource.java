@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.ai;
 
 import io.github.iree4j.Program;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.generation.Generation;
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
@@ -23,6 +24,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -138,6 +141,11 @@ final class GeneratorSource implements TokenSource {
     }
 
     @Override
+    public void load(@Nullable Deadline deadline) {
+        with(running -> running, deadline);
+    }
+
+    @Override
     public int maximumTokens() {
         return with(running -> running.generator.maximumTokens());
     }
@@ -172,12 +180,22 @@ final class GeneratorSource implements TokenSource {
     }
 
     private <T> T with(Use<T> use) {
+        return with(use, null);
+    }
+
+    private <T> T with(Use<T> use, @Nullable Deadline deadline) {
         while (true) {
             LoadedProgram program;
             try {
-                program = programs.require(module, null); // waits for a load outside of the lock
+                program = programs.require(module, null, deadline); // waits for a load outside of the lock
             } catch (RuntimeException e) {
                 releaseUnloaded();
+                lock.lock();
+                try {
+                    requireOpen(); // programs are gone once the application has stopped
+                } finally {
+                    lock.unlock();
+                }
                 throw e;
             }
             lock.lock();
@@ -190,7 +208,7 @@ final class GeneratorSource implements TokenSource {
             } finally {
                 lock.unlock();
             }
-            prepare(program);
+            prepare(program, deadline);
         }
     }
 
@@ -205,7 +223,7 @@ final class GeneratorSource implements TokenSource {
      * Makes a program the program in use, unless it is already, or is no longer the latest. Waits for the creation of
      * another; after the failure of a creation that another request began, the caller tries again.
      */
-    private void prepare(LoadedProgram program) {
+    private void prepare(LoadedProgram program, @Nullable Deadline deadline) {
         Creation awaited;
         boolean begins;
         lock.lock();
@@ -225,7 +243,7 @@ final class GeneratorSource implements TokenSource {
             begin(awaited);
         }
         try {
-            awaited.end.get();
+            await(awaited, deadline);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw IreeException.of(
@@ -234,6 +252,22 @@ final class GeneratorSource implements TokenSource {
             if (begins) {
                 throw e.getCause() instanceof RuntimeException failure ? failure : new IllegalStateException(e);
             }
+        }
+    }
+
+    private void await(Creation creation, @Nullable Deadline deadline) throws InterruptedException, ExecutionException {
+        if (deadline == null) {
+            creation.end.get();
+            return;
+        }
+        try {
+            creation.end.get(deadline.left().toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw IreeException.of(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    "the generator of '%s' was not created within %s; its creation continues, try again later"
+                            .formatted(module, DurationText.of(deadline.timeout())),
+                    e);
         }
     }
 

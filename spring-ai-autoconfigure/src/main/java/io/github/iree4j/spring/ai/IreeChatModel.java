@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.ai;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.IreeException;
@@ -243,6 +244,7 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
             String choice = Objects.requireNonNullElse(options.getToolChoice(), "auto");
             boolean isCall = !choice.equals("auto") && !choice.equals("none");
             ChatPrompt chat = ChatPrompt.of(prompt.getInstructions(), tools(choice));
+            Deadline deadline = engine.begin(options.getTimeout());
             return new ChatEngine.Request(
                     isCall ? engine.encodeForCall(chat) : engine.encode(chat),
                     chat.toolNames(),
@@ -251,7 +253,7 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
                     List.copyOf(Objects.requireNonNullElse(options.getStopSequences(), List.of())),
                     options.givenMaxTokens(),
                     sampling(chat, isCall),
-                    options.getTimeout(),
+                    deadline,
                     Objects.requireNonNullElse(options.getTenant(), ""),
                     AiOperationType.CHAT);
         }

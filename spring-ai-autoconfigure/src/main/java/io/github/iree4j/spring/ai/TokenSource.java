@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.ai;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.Generator;
@@ -8,6 +9,7 @@ import io.github.iree4j.status.IreeException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 import org.springframework.ai.observation.conventions.AiOperationType;
 
 /** Continues prompts. Thread-safe. */
@@ -20,6 +22,14 @@ interface TokenSource extends AutoCloseable {
      * @throws IreeException if prompts cannot be continued
      */
     void check(int size);
+
+    /**
+     * Waits until the source can be used without waiting, as long as its program stays loaded.
+     *
+     * @param deadline of the wait; null for none
+     * @throws IreeException if prompts cannot be continued; DEADLINE_EXCEEDED at the deadline
+     */
+    default void load(@Nullable Deadline deadline) {}
 
     /**
      * Returns the most tokens of a prompt and the answer together.

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.Program;
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.GeneratorOptions;
@@ -13,6 +14,7 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -141,6 +143,20 @@ class GeneratorSourceTests {
                 .havingCause()
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(code));
+    }
+
+    @Test
+    void deadlineEndsTheWaitForAGeneratorAndNotTheCreation() {
+        run((programs, source, threads) -> {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> source.load(Deadline.after(Duration.ofNanos(1))))
+                    .withMessageContaining("was not created within 1 ns")
+                    .extracting(IreeException::code)
+                    .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+            creator.permits.release();
+            source.load(Deadline.after(Duration.ofMinutes(5)));
+            assertThat(creator.made).hasSize(1);
+        });
     }
 
     @Test

@@ -297,7 +297,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         if (settings.dimensions() != null) {
             return settings.dimensions();
         }
-        LocatedFunction located = encoder.locate();
+        LocatedFunction located = encoder.locate(encoder.deadline(null));
         List<Long> shape = encoder.signature(located.function()).result();
         if (shape != null && shape.getLast() > 0) {
             return Math.toIntExact(shape.getLast());

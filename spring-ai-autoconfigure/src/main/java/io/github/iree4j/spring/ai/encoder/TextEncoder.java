@@ -5,6 +5,7 @@ import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Deadline;
 import io.github.iree4j.spring.InvocationOperations;
+import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.spring.ai.TextTokenizer;
@@ -106,7 +107,7 @@ final class TextEncoder {
      *     is no such program or function
      */
     int check() {
-        return maxTokens(signature(locate().function()));
+        return maxTokens(signature(locate(null).function()));
     }
 
     /** Starts the time of a request; null for no limit. */
@@ -165,7 +166,7 @@ final class TextEncoder {
 
     /** Returns null when the program was replaced meanwhile: results of two models must not be mixed. */
     private @Nullable Usage attempt(Request request, @Nullable Deadline deadline, int priority) {
-        LocatedFunction first = locate();
+        LocatedFunction first = locate(deadline);
         EncoderSignature signature = signature(first.function());
         int most = maxTokens(signature);
         List<Tokens> tokens = new ArrayList<>(request.size());
@@ -180,7 +181,7 @@ final class TextEncoder {
         }
         for (TokenBatch batch : new BatchPlan(tokens, signature, settings).batches()) {
             check(deadline);
-            LocatedFunction located = locate(); // selects the least loaded context of the program
+            LocatedFunction located = locate(deadline); // selects the least loaded context of the program
             if (!located.program().equals(first.program())) {
                 return null;
             }
@@ -222,12 +223,16 @@ final class TextEncoder {
         return signature.maxLength() > 0 ? Math.min(said, signature.maxLength()) : said;
     }
 
-    /** Returns the function, of the least loaded context of the program. */
-    LocatedFunction locate() {
+    /**
+     * Returns the function, of the least loaded context of the program.
+     *
+     * @param deadline of the wait for the program's load; null for none
+     */
+    LocatedFunction locate(@Nullable Deadline deadline) {
+        LoadedProgram loaded = programs.require(settings.module(), null, deadline);
         String function = settings.function();
         if (function == null) {
-            List<ProgramFunction> all =
-                    programs.require(settings.module(), null).program().functions();
+            List<ProgramFunction> all = loaded.program().functions();
             if (all.size() != 1) {
                 throw IreeException.of(
                         StatusCode.FAILED_PRECONDITION,

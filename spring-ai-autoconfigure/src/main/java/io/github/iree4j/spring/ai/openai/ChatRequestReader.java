@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.ai.openai;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.generation.sampling.TokenConstraint;
 import io.github.iree4j.spring.ai.ChatEngine;
 import io.github.iree4j.spring.ai.ChatPrompt;
@@ -69,11 +70,12 @@ final class ChatRequestReader {
         request.refuseOthers();
         Set<String> names = choice.tools().isEmpty() ? Set.of() : toolNames;
         ChatPrompt prompt = new ChatPrompt(messages, choice.tools(), names, toolCalls);
+        Deadline deadline = engine.begin(engine.settings().timeout());
         int[] tokens = isCall ? engine.encodeForCall(prompt) : engine.encode(prompt);
         return new GenerationCall(
                 CompletionForm.CHAT,
                 parameters,
-                parameters.requests(engine, tokens, names, toolCalls, isCall, AiOperationType.CHAT));
+                parameters.requests(tokens, names, toolCalls, isCall, deadline, AiOperationType.CHAT));
     }
 
     private TokenConstraint callOf(ToolChoice choice, ChatEngine engine) {

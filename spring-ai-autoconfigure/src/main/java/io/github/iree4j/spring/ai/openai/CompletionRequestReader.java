@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.ai.openai;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.spring.ai.ChatEngine;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,13 +44,14 @@ final class CompletionRequestReader {
             throw request.invalid("best_of", "must be equal to 'n': all answers are returned");
         }
         request.refuseOthers();
+        Deadline deadline = engine.begin(engine.settings().timeout());
         List<ChatEngine.Request> requests = new ArrayList<>();
         for (JsonNode prompt : prompts) {
             int[] tokens = prompt.isString() ? engine.encode(prompt.stringValue()) : tokens(request, prompt);
             if (tokens.length == 0) {
                 throw request.invalid("prompt", "has no tokens; give a character or more");
             }
-            requests.addAll(parameters.requests(engine, tokens, Set.of(), 0, false, AiOperationType.TEXT_COMPLETION));
+            requests.addAll(parameters.requests(tokens, Set.of(), 0, false, deadline, AiOperationType.TEXT_COMPLETION));
         }
         return new GenerationCall(CompletionForm.TEXT, parameters, requests);
     }

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.ai.openai;
 
+import io.github.iree4j.async.Deadline;
 import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.generation.sampling.TokenConstraint;
 import io.github.iree4j.spring.ai.ChatEngine;
@@ -219,11 +220,11 @@ record GenerationParameters(
 
     /** Returns the requests of a prompt, one for each answer; the seeds follow the seed of the first. */
     List<ChatEngine.Request> requests(
-            ChatEngine engine,
             int[] prompt,
             Set<String> tools,
             int toolCalls,
             boolean isCall,
+            @Nullable Deadline deadline,
             AiOperationType operation) {
         List<ChatEngine.Request> requests = new ArrayList<>(choices);
         for (int i = 0; i < choices; i++) {
@@ -237,7 +238,7 @@ record GenerationParameters(
                     i == 0
                             ? sampling
                             : sampling.toBuilder().seed(sampling.seed() + i).build(),
-                    engine.settings().timeout(),
+                    deadline,
                     tenant,
                     operation));
         }

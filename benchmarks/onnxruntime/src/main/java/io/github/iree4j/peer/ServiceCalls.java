@@ -50,7 +50,7 @@ final class ServiceCalls {
             String function = "peer." + arguments[0];
             long pause = Long.parseLong(arguments[1]);
             long duration = (long) (Double.parseDouble(arguments[2]) * NANOS);
-            measure(service, function, inputs, 0, 2 * (long) NANOS, WARM_UP);
+            measure(service, function, inputs, 0, 10 * (long) NANOS, WARM_UP);
             measure(service, function, inputs, pause, duration, 0);
         }
     }

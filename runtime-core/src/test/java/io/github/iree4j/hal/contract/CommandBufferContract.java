@@ -636,6 +636,29 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
+    void recordingsOfManyBuffersKeepEachBuffer() {
+        Buffer[] buffers = new Buffer[40];
+        for (int i = 0; i < buffers.length; i++) {
+            buffers[i] = ints(0, 0);
+        }
+        CommandBuffer ascending = commands(0, 0);
+        CommandBuffer descending = commands(0, 0);
+        for (int i = 0; i < buffers.length; i++) {
+            ascending.fillBuffer(BufferRef.of(buffers[i], 0, 4), i + 1, 4, 0);
+        }
+        ascending.finish();
+        for (int i = buffers.length - 1; i >= 0; i--) {
+            descending.fillBuffer(BufferRef.of(buffers[i], 4, 4), 100 + i, 4, 0);
+        }
+        descending.finish();
+        run(ascending);
+        run(descending);
+        for (int i = 0; i < buffers.length; i++) {
+            assertThat(read(buffers[i])).containsExactly(i + 1, 100 + i);
+        }
+    }
+
+    @Test
     void memoryMayBeRecordedAndBoundBeforeItIsAllocated() {
         Fence start = fence();
         Fence ready = fence();

@@ -31,7 +31,7 @@ import org.springframework.core.io.DefaultResourceLoader;
 
 /** A request with a timeout waits no longer for a program that is not loaded. */
 @Timeout(60)
-class HungLoadTests {
+class HungModelLoadTests {
 
     private static final Duration BRIEF = Duration.ofNanos(1);
 

@@ -642,11 +642,11 @@ public abstract class CommandBufferContract extends DeviceContract {
             buffers[i] = ints(0, 0);
         }
         CommandBuffer ascending = commands(0, 0);
-        CommandBuffer descending = commands(0, 0);
         for (int i = 0; i < buffers.length; i++) {
             ascending.fillBuffer(BufferRef.of(buffers[i], 0, 4), i + 1, 4, 0);
         }
         ascending.finish();
+        CommandBuffer descending = commands(0, 0);
         for (int i = buffers.length - 1; i >= 0; i--) {
             descending.fillBuffer(BufferRef.of(buffers[i], 4, 4), 100 + i, 4, 0);
         }

@@ -25,11 +25,17 @@ sealed interface Step {
         };
     }
 
-    /** The name of a command with this step, in traces. */
-    String EXECUTE_NAME = "execute";
-
-    /** The name of the step that changes nothing. */
-    String DOWNLOAD_NAME = "download";
+    /** Names a kind in traces. */
+    static String name(int kind) {
+        return switch (kind) {
+            case FILL -> "fill";
+            case COPY, FETCH -> "copy";
+            case UPLOAD, CONTENT -> "upload";
+            case DOWNLOAD -> "download";
+            case UPDATE -> "update";
+            default -> "execute";
+        };
+    }
 
     /** Fills a range. */
     record Fill(long handle, long offset, long length, long pattern, int width) implements Step {}

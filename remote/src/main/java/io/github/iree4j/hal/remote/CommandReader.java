@@ -118,8 +118,8 @@ final class CommandReader {
 
     private ContentFile content(long transfer, long length) {
         byte[] digest = in.bytes("digest", 32);
-        if (length > Step.Content.MOST) {
-            throw in.corrupt("content of %d bytes, the limit is %d".formatted(length, Step.Content.MOST));
+        if (length > Step.MOST_CONTENT) {
+            throw in.corrupt("content of %d bytes, the limit is %d".formatted(length, Step.MOST_CONTENT));
         }
         return new ContentFile(server.session(), transfer, length, digest);
     }
@@ -142,8 +142,7 @@ final class CommandReader {
                 ServerObject bound = buffers[i];
                 table.add(bound == null ? null : bound.buffer(), places[2 * i], places[2 * i + 1]);
             }
-            return new QueueCommand.Execute(
-                    Objects.requireNonNull(recording).get(CommandBuffer.class), table, 0);
+            return new QueueCommand.Execute(Objects.requireNonNull(recording).get(CommandBuffer.class), table, 0);
         };
     }
 

@@ -8,6 +8,7 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -173,9 +174,10 @@ final class DeviceReplayRun implements AutoCloseable {
             if (other != null) { // of an altered recording
                 other.close();
             }
-        } else if (operation.name().equals("dealloca") && released != null) {
+        } else if (operation.name().equals(QueueOperation.DEALLOCA) && released != null) {
             queue.dealloca(wait, signal, released, 0);
-        } else if (operation.name().equals("barrier") || operation.name().equals("dealloca")) {
+        } else if (operation.name().equals(QueueOperation.BARRIER)
+                || operation.name().equals(QueueOperation.DEALLOCA)) {
             queue.barrier(wait, signal, 0);
         } else {
             Buffer target = scratch.computeIfAbsent(

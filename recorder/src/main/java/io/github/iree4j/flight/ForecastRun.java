@@ -333,7 +333,7 @@ final class ForecastRun implements AutoCloseable {
         try {
             FlightEvent.Reserved reserved = operation.reserved();
             Buffer released = operation.issued == null ? null : buffers.remove(operation.issued.reservation());
-            if (reserved != null && operation.name().equals("alloca")) {
+            if (reserved != null && operation.name().equals(QueueOperation.ALLOCA)) {
                 Buffer buffer = queue(operation)
                         .alloca(
                                 wait,

@@ -4,6 +4,7 @@ import io.github.iree4j.flight.FlightRecording.Header;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -43,15 +44,15 @@ final class IreeReplayReader {
      * of waits and signals.
      */
     private enum Kind {
-        ALLOCA("alloca", 13, 12, 72, 40, 56),
-        DEALLOCA("dealloca", 14, 14, 64, 32, 48),
-        FILL("fill", 15, 15, 72, 32, 48),
-        UPDATE("update", 16, 16, 80, 32, 64),
-        COPY("copy", 17, 17, 96, 64, 80),
-        READ("read", 18, 24, 88, 48, 72),
-        WRITE("write", 19, 25, 80, 48, 64),
-        DISPATCH("dispatch", 21, 8, 120, 8, 88),
-        EXECUTE("execute", 22, 9, 48, 8, 24);
+        ALLOCA(QueueOperation.ALLOCA, 13, 12, 72, 40, 56),
+        DEALLOCA(QueueOperation.DEALLOCA, 14, 14, 64, 32, 48),
+        FILL(QueueOperation.FILL, 15, 15, 72, 32, 48),
+        UPDATE(QueueOperation.UPDATE, 16, 16, 80, 32, 64),
+        COPY(QueueOperation.COPY, 17, 17, 96, 64, 80),
+        READ(QueueOperation.READ, 18, 24, 88, 48, 72),
+        WRITE(QueueOperation.WRITE, 19, 25, 80, 48, 64),
+        DISPATCH(QueueOperation.DISPATCH, 21, 8, 120, 8, 88),
+        EXECUTE(QueueOperation.EXECUTE, 22, 9, 48, 8, 24);
 
         private final String text;
         private final int operation;

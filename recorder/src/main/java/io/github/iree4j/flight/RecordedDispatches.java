@@ -2,6 +2,7 @@ package io.github.iree4j.flight;
 
 import io.github.iree4j.flight.FlightEvent.Dispatched;
 import io.github.iree4j.flight.FlightEvent.Workgroups;
+import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -20,7 +21,7 @@ import java.util.Set;
  */
 final class RecordedDispatches {
     /** The names of the operations running dispatches. */
-    private static final Set<String> EXECUTIONS = Set.of("execute", "dispatch");
+    private static final Set<String> EXECUTIONS = Set.of(QueueOperation.EXECUTE, QueueOperation.DISPATCH);
 
     /** The known state of a dispatch. */
     enum State {

@@ -241,7 +241,7 @@ final class ReplayRun implements AutoCloseable {
         if (operation == null) {
             return;
         }
-        StandIn standIn = operation.name().equals("dealloca")
+        StandIn standIn = operation.name().equals(QueueOperation.DEALLOCA)
                 ? new StandIn.Deallocation(
                         operation, () -> order.grants(operation).forEach(this::grant))
                 : operation.held != null || operation.reserved != null

@@ -25,7 +25,7 @@ final class Allocations {
         private final StorageGrant<StreamStorage> grant;
 
         Alloca(StreamBuffer buffer, StreamMemory memory, ReservationRequest request) {
-            super("alloca");
+            super(ALLOCA);
             this.buffer = buffer;
             this.grant = new StorageGrant<>(buffer, memory.pools(), request, StreamStorage::of);
         }
@@ -96,7 +96,7 @@ final class Allocations {
         private final StreamBuffer buffer;
 
         Dealloca(StreamQueue queue, StreamBuffer buffer) {
-            super("dealloca", queue, buffer);
+            super(DEALLOCA, queue, buffer);
             this.buffer = buffer;
             buffer.announceRelease();
         }

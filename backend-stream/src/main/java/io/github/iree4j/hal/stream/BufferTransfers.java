@@ -85,7 +85,7 @@ final class BufferTransfers {
         private final int patternLength;
 
         Fill(StreamQueue queue, UsedBuffer target, long offset, long length, long pattern, int patternLength) {
-            super("fill", queue, target);
+            super(FILL, queue, target);
             this.offset = offset;
             this.length = length;
             this.pattern = pattern;
@@ -120,7 +120,7 @@ final class BufferTransfers {
                 UsedBuffer target,
                 long targetOffset,
                 long length) {
-            super("copy", queue, source, target);
+            super(COPY, queue, source, target);
             this.sourceOffset = sourceOffset;
             this.targetOffset = targetOffset;
             this.length = length;
@@ -146,7 +146,7 @@ final class BufferTransfers {
         private final long offset;
 
         Readback(StreamQueue queue, UsedBuffer source, long offset, StagingPiece piece) {
-            super("copy", queue, piece, source);
+            super(COPY, queue, piece, source);
             this.offset = offset;
         }
 
@@ -167,7 +167,7 @@ final class BufferTransfers {
         private final byte[] bytes;
 
         Update(StreamQueue queue, StagingPiece piece, UsedBuffer target, long offset, byte[] bytes) {
-            super("update", queue, piece, target);
+            super(UPDATE, queue, piece, target);
             this.offset = offset;
             this.bytes = bytes;
         }

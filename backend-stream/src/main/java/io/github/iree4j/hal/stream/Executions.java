@@ -21,7 +21,7 @@ final class Executions {
         if (!RecordedForms.isOf(device, commands)) {
             throw IreeException.of(StatusCode.INVALID_ARGUMENT, "command buffer was not created by " + device);
         }
-        return new Execution("execute", queue, (RecordedCommandBuffer) commands, bindings);
+        return new Execution(StreamOperation.EXECUTE, queue, (RecordedCommandBuffer) commands, bindings);
     }
 
     /**
@@ -30,7 +30,7 @@ final class Executions {
      * @param commands recorded for this dispatch; closed by the caller after the submission
      */
     static StreamOperation dispatch(StreamQueue queue, RecordedCommandBuffer commands, BindingTable bindings) {
-        return new Execution("dispatch", queue, commands, bindings);
+        return new Execution(StreamOperation.DISPATCH, queue, commands, bindings);
     }
 
     /**
@@ -80,7 +80,7 @@ final class Executions {
                 RecordedCommandBuffer commands,
                 @Nullable BindingTable bindings,
                 CollectiveExecution.Segment segment) {
-            super("execute");
+            super(EXECUTE);
             this.lane = queue.lane();
             this.context = lane.context();
             this.commands = commands;

@@ -108,7 +108,7 @@ final class FileTransfers {
         private final long offset;
 
         StagedRead(StreamQueue queue, HalFile file, long offset, StagingPiece piece) {
-            super("read", queue, piece);
+            super(READ, queue, piece);
             this.file = file;
             this.offset = offset;
         }
@@ -150,7 +150,7 @@ final class FileTransfers {
         private final boolean constants;
 
         FromStaging(StreamQueue queue, StagingPiece piece, StreamBuffer target, long offset, boolean constants) {
-            super("read", queue, target);
+            super(READ, queue, target);
             this.piece = piece;
             this.offset = offset;
             this.constants = constants;
@@ -201,7 +201,7 @@ final class FileTransfers {
                 long offset,
                 HalFile file,
                 long fileOffset) {
-            super("write", queue, piece, source);
+            super(WRITE, queue, piece, source);
             this.offset = offset;
             this.file = file;
             this.fileOffset = fileOffset;
@@ -251,7 +251,7 @@ final class FileTransfers {
                 long offset,
                 long length,
                 boolean read) {
-            super(read ? "read" : "write", queue, buffer);
+            super(read ? READ : WRITE, queue, buffer);
             this.file = file;
             this.fileOffset = fileOffset;
             this.offset = offset;

@@ -16,7 +16,7 @@ final class HostOperations {
 
     static final class Barrier extends StreamOperation {
         Barrier() {
-            super("barrier");
+            super(BARRIER);
         }
 
         @Override
@@ -32,7 +32,7 @@ final class HostOperations {
         private final boolean detached;
 
         Call(HostCall call, boolean detached) {
-            super("host call");
+            super(HOST_CALL);
             this.call = call;
             this.detached = detached;
         }

@@ -4,12 +4,16 @@ import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.QueueCommand;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the steps of a COMMAND. Invalid arguments fail the command; a malformed frame fails the session. */
+/** Reads the steps of a COMMAND, as commands of a queue. Invalid arguments fail the command; a malformed frame fails the session. */
 final class CommandReader {
     private static final int STEP_BYTES = 11; // bytes of the shortest step
 
@@ -17,21 +21,25 @@ final class CommandReader {
     private final Device device;
     private final FrameReader in;
     private final ServerCommand command;
+    private final Transfers transfers;
 
     CommandReader(RemoteServer server, Device device, FrameReader in, ServerCommand command) {
         this.server = server;
         this.device = device;
         this.in = in;
         this.command = command;
+        this.transfers = server.session().transfers();
     }
 
     void read() {
         int count = in.count("steps", in.u16("steps"), STEP_BYTES);
         for (int i = 0; i < count; i++) {
-            step();
+            int kind = in.u8("step");
+            command.add(kind, step(kind));
         }
     }
 
+    /** Returns the object of the handle read next; null after refusing the command, which never makes its steps. */
     private @Nullable ServerObject object(String field) {
         return object(in.u64(field));
     }
@@ -45,8 +53,8 @@ final class CommandReader {
         }
     }
 
-    private void step() {
-        int kind = in.u8("step");
+    /** Reads a step; the objects are made when the step is submitted. */
+    private Supplier<QueueCommand> step(int kind) {
         switch (kind) {
             case Step.FILL -> {
                 ServerObject target = object("target");
@@ -54,12 +62,7 @@ final class CommandReader {
                 long length = in.size("length");
                 long pattern = in.u64("pattern");
                 int width = in.u8("width");
-                if (target != null) {
-                    command.add(
-                            "fill",
-                            (queue, wait, signal) -> queue.fill(
-                                    wait, signal, RemoteServer.buffer(target), offset, length, pattern, width, 0));
-                }
+                return () -> new QueueCommand.Fill(buffer(target), offset, length, pattern, width);
             }
             case Step.COPY -> {
                 ServerObject source = object("source");
@@ -67,96 +70,61 @@ final class CommandReader {
                 ServerObject target = object("target");
                 long to = in.size("target offset");
                 long length = in.size("length");
-                if (source != null && target != null) {
-                    command.add(
-                            "copy",
-                            (queue, wait, signal) -> queue.copy(
-                                    wait,
-                                    signal,
-                                    RemoteServer.buffer(source),
-                                    from,
-                                    RemoteServer.buffer(target),
-                                    to,
-                                    length,
-                                    0));
-                }
+                return () -> new QueueCommand.Copy(buffer(source), from, buffer(target), to, length);
             }
-            case Step.UPLOAD -> {
-                long transfer = server.session().transfers().ofPeer(in, in.u64("transfer"));
+            case Step.UPLOAD, Step.CONTENT -> {
+                long transfer = transfers.ofPeer(in, in.u64("transfer"));
                 ServerObject target = object("target");
                 long offset = in.size("offset");
                 long length = in.size("length");
-                if (target != null) {
-                    TransferFile file =
-                            command.own(new TransferFile(server.session().transfers(), transfer, length, true));
-                    command.add(
-                            "upload",
-                            (queue, wait, signal) ->
-                                    queue.read(wait, signal, file, 0, RemoteServer.buffer(target), offset, length, 0));
-                }
-            }
-            case Step.CONTENT -> {
-                long transfer = server.session().transfers().ofPeer(in, in.u64("transfer"));
-                ServerObject target = object("target");
-                long offset = in.size("offset");
-                long length = in.size("length");
-                byte[] digest = in.bytes("digest", 32);
-                if (length > Step.Content.MOST) {
-                    throw in.corrupt("content of %d bytes, the limit is %d".formatted(length, Step.Content.MOST));
-                }
-                if (target != null) {
-                    ContentFile file = command.own(new ContentFile(server.session(), transfer, length, digest));
-                    command.add(
-                            "upload",
-                            (queue, wait, signal) ->
-                                    queue.read(wait, signal, file, 0, RemoteServer.buffer(target), offset, length, 0));
-                }
+                HalFile file = command.own(
+                        kind == Step.UPLOAD
+                                ? new TransferFile(transfers, transfer, length, true)
+                                : content(transfer, length));
+                return () -> new QueueCommand.Read(file, 0, buffer(target), offset, length);
             }
             case Step.FETCH -> {
                 long holder = in.u64("holder");
                 FetchedRange range = FetchedRange.read(in, server.session().peerIncarnation(), holder);
                 ServerObject target = object("target");
                 long offset = in.size("offset");
-                if (target != null) {
-                    FetchFile file =
-                            command.fetch(new FetchFile(server.session().node(), range));
-                    command.add(
-                            "copy",
-                            (queue, wait, signal) -> queue.read(
-                                    wait, signal, file, 0, RemoteServer.buffer(target), offset, range.length(), 0));
-                }
+                FetchFile file = command.fetch(new FetchFile(server.session().node(), range));
+                return () -> new QueueCommand.Read(file, 0, buffer(target), offset, range.length());
             }
             case Step.DOWNLOAD -> {
-                long transfer = server.session().transfers().ofPeer(in, in.u64("transfer"));
+                long transfer = transfers.ofPeer(in, in.u64("transfer"));
                 ServerObject source = object("source");
                 long offset = in.size("offset");
                 long length = in.size("length");
-                if (source != null) {
-                    TransferFile file =
-                            command.own(new TransferFile(server.session().transfers(), transfer, length, false));
-                    command.add(
-                            Step.DOWNLOAD_NAME,
-                            (queue, wait, signal) ->
-                                    queue.write(wait, signal, RemoteServer.buffer(source), offset, file, 0, length, 0));
-                }
+                HalFile file = command.own(new TransferFile(transfers, transfer, length, false));
+                return () -> new QueueCommand.Write(buffer(source), offset, file, 0, length);
             }
             case Step.UPDATE -> {
                 ServerObject target = object("target");
                 long offset = in.size("offset");
                 MemorySegment bytes = MemorySegment.ofArray(in.bytes("bytes", in.u32("length")));
-                if (target != null) {
-                    command.add(
-                            "update",
-                            (queue, wait, signal) ->
-                                    queue.update(wait, signal, bytes, RemoteServer.buffer(target), offset, 0));
-                }
+                return () -> new QueueCommand.Update(bytes, buffer(target), offset);
             }
-            case Step.EXECUTE -> execute();
+            case Step.EXECUTE -> {
+                return execute();
+            }
             default -> throw in.corrupt("unknown step " + kind);
         }
     }
 
-    private void execute() {
+    private static Buffer buffer(@Nullable ServerObject object) {
+        return Objects.requireNonNull(object).buffer();
+    }
+
+    private ContentFile content(long transfer, long length) {
+        byte[] digest = in.bytes("digest", 32);
+        if (length > Step.MOST_CONTENT) {
+            throw in.corrupt("content of %d bytes, the limit is %d".formatted(length, Step.MOST_CONTENT));
+        }
+        return new ContentFile(server.session(), transfer, length, digest);
+    }
+
+    private Supplier<QueueCommand> execute() {
         long handle = in.u64("recording");
         ServerObject recording = handle == 0 ? inline() : object(handle);
         int count = in.count("bindings", in.u16("bindings"), 24);
@@ -168,18 +136,14 @@ final class CommandReader {
             places[2 * i] = in.size("offset");
             places[2 * i + 1] = in.size("length");
         }
-        if (recording == null) {
-            return;
-        }
-        command.add(Step.EXECUTE_NAME, (queue, wait, signal) -> {
+        return () -> {
             BindingTable table = new BindingTable(count);
             for (int i = 0; i < count; i++) {
                 ServerObject bound = buffers[i];
-                Buffer buffer = bound == null ? null : RemoteServer.buffer(bound);
-                table.add(buffer, places[2 * i], places[2 * i + 1]);
+                table.add(bound == null ? null : bound.buffer(), places[2 * i], places[2 * i + 1]);
             }
-            queue.execute(wait, signal, recording.get(CommandBuffer.class), table, 0);
-        });
+            return new QueueCommand.Execute(Objects.requireNonNull(recording).get(CommandBuffer.class), table, 0);
+        };
     }
 
     /** Reads commands in the frame, and records the commands now. */

@@ -98,7 +98,7 @@ final class RangeRead implements Runnable {
                     "node %d has not granted node %d the %d bytes at %d of memory %d"
                             .formatted(range.owner(), asking, range.length(), range.offset(), range.handle()));
         }
-        Buffer buffer = RemoteServer.buffer(memory);
+        Buffer buffer = memory.buffer();
         if (from > range.length() || length > range.length() - from) {
             throw outside(length, from, "range", range.length());
         }

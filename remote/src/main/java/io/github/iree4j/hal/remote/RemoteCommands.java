@@ -76,7 +76,7 @@ final class RemoteCommands implements TransferCommands, DriverCommands {
         long at = target.offset() + targetOffset;
         boolean isHere = from.driver().isSameAs(driver);
         if (from.isNear()) {
-            add(new Step.Upload(from.near(first, length), to.farHandle(), at));
+            add(new Step.Upload(from.near(first, length), to.farHandle(), at, false));
         } else if (!isHere) {
             add(new Step.Fetch(from.granted(first, length, driver.incarnation()), to.farHandle(), at));
         } else if (!to.isNear()) {
@@ -93,10 +93,11 @@ final class RemoteCommands implements TransferCommands, DriverCommands {
     public void copyConstants(StreamStorage source, StreamStorage target, long targetOffset, long length) {
         RemoteMemory from = driver.memory(source);
         RemoteMemory to = driver.memory(target);
-        if (length < Step.Content.LEAST || length > Step.Content.MOST || !from.isNear() || to.isNear()) {
+        if (length < Step.LEAST_CONTENT || length > Step.MOST_CONTENT || !from.isNear() || to.isNear()) {
             copy(source, 0, target, targetOffset, length);
         } else {
-            add(new Step.Content(from.near(source.offset(), length), to.farHandle(), target.offset() + targetOffset));
+            long at = target.offset() + targetOffset;
+            add(new Step.Upload(from.near(source.offset(), length), to.farHandle(), at, true));
         }
     }
 

@@ -119,7 +119,7 @@ final class RemoteForm implements CommandForm {
                 List<Long> place = List.of(far, offset, length);
                 Boolean back = moved.get(place);
                 if (back == null) {
-                    made.add(new Step.Upload(memory.near(offset, length), far, offset));
+                    made.add(new Step.Upload(memory.near(offset, length), far, offset, false));
                 }
                 if (slot.written && (back == null || !back)) {
                     after.add(new Step.Download(far, offset, memory.near(offset, length)));

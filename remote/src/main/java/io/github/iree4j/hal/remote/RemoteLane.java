@@ -284,8 +284,7 @@ final class RemoteLane implements Lane {
 
     private static boolean hasUploads(Submission submission) {
         return submission.commands() instanceof RemoteCommands commands
-                && commands.steps().stream()
-                        .anyMatch(step -> step instanceof Step.Upload || step instanceof Step.Content);
+                && commands.steps().stream().anyMatch(Step.Upload.class::isInstance);
     }
 
     private void send(Entry entry, List<Point> waits, boolean isFinal) {
@@ -343,27 +342,23 @@ final class RemoteLane implements Lane {
                         .u64(copy.length());
             case Step.Upload upload -> {
                 long size = upload.bytes().byteSize();
-                if (isFinal && size <= INLINE) {
+                if (isFinal && size <= INLINE && !upload.constant()) {
                     frame.u8(Step.UPDATE)
                             .u64(upload.target())
                             .u64(upload.offset())
                             .u32((int) size);
                     frame.bytes(upload.bytes().toArray(ValueLayout.JAVA_BYTE));
                 } else {
-                    frame.u8(Step.UPLOAD)
+                    frame.u8(upload.constant() ? Step.CONTENT : Step.UPLOAD)
                             .u64(offer(entry, upload.bytes()))
                             .u64(upload.target())
                             .u64(upload.offset())
                             .u64(size);
+                    if (upload.constant()) {
+                        frame.bytes(RemoteClient.digest(upload.bytes()));
+                    }
                 }
             }
-            case Step.Content content ->
-                frame.u8(Step.CONTENT)
-                        .u64(offer(entry, content.bytes()))
-                        .u64(content.target())
-                        .u64(content.offset())
-                        .u64(content.bytes().byteSize())
-                        .bytes(RemoteClient.digest(content.bytes()));
             case Step.Download download -> {
                 long number = transfers.next();
                 MemorySegment target = download.bytes();

@@ -3,7 +3,6 @@ package io.github.iree4j.hal.remote;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -481,9 +480,5 @@ final class RemoteServer {
         session.notifyEach(waiting, each -> each.refused(cause));
         session.notifyEach(allLanes, each -> each.fail(cause));
         objects.failAll(cause);
-    }
-
-    static Buffer buffer(ServerObject object) {
-        return object.buffer();
     }
 }

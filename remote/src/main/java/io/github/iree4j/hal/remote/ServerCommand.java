@@ -5,6 +5,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.QueueCommand;
 import io.github.iree4j.hal.stream.RunRequests;
 import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,18 +24,13 @@ import org.jspecify.annotations.Nullable;
  * fails, the other steps are never submitted.
  */
 final class ServerCommand {
-    /** Submits a step. */
-    interface Action {
-        void submit(DeviceQueue queue, @Nullable Fence wait, Fence signal);
-    }
-
     /** Limit on the steps submitted and not ended: a single step runs, and a queue needs the next steps early. */
     static final int STEPS_AHEAD = 4;
 
     private final long sequence;
     private final long epoch;
     private long weight;
-    private final List<Action> steps = new ArrayList<>(1);
+    private final List<Supplier<? extends QueueCommand>> steps = new ArrayList<>(1);
     private final List<ServerObject> used = new ArrayList<>(); // retained until the end
     private final List<AutoCloseable> owned = new ArrayList<>(0); // closed at the end
     private final List<TimelineSemaphore> waits = new ArrayList<>(0); // each awaited for value 1
@@ -46,7 +43,7 @@ final class ServerCommand {
     private volatile @Nullable IreeException abandoned; // cause of submitting no more steps
     private @Nullable TraceParent trace;
     private @Nullable CommandSpan span;
-    private String name = ""; // name of the first step, or execute
+    private int kind; // of the first step, or execute
     private boolean changes;
 
     /**
@@ -93,9 +90,15 @@ final class ServerCommand {
         return !changes && !steps.isEmpty();
     }
 
-    void add(String kind, Action step) {
-        changes |= !kind.equals(Step.DOWNLOAD_NAME);
-        name = steps.isEmpty() || kind.equals(Step.EXECUTE_NAME) ? kind : name;
+    /**
+     * Adds a step.
+     *
+     * @param kind as numbered in {@link Step}
+     * @param step makes the operation, once all objects used are made
+     */
+    void add(int kind, Supplier<? extends QueueCommand> step) {
+        changes |= kind != Step.DOWNLOAD;
+        this.kind = steps.isEmpty() || kind == Step.EXECUTE ? kind : this.kind;
         steps.add(step);
         weigh(RecordedCommands.COMMAND_BYTES);
     }
@@ -162,7 +165,7 @@ final class ServerCommand {
             fetches.forEach(each -> each.askAhead(points));
         }
         if (steps.isEmpty() && wait != null) {
-            steps.add((to, after, signal) -> to.barrier(after, signal, 0));
+            steps.add(QueueCommand.Barrier::new);
         }
         Run run = new Run(queue, lane, wait, failure == null ? null : ofClosedDevice(queue, failure));
         for (TimelineSemaphore each : waits) { // all waits, even if one fails
@@ -188,7 +191,7 @@ final class ServerCommand {
             return null;
         }
         RemoteWork work = new RemoteWork(
-                parent, peer, queue.device().id(), queue.index(), name, steps.size(), lane.axis(), epoch);
+                parent, peer, queue.device().id(), queue.index(), Step.name(kind), steps.size(), lane.axis(), epoch);
         return new CommandSpan(tracer, work, waits.size() + 1);
     }
 
@@ -254,7 +257,7 @@ final class ServerCommand {
             last = done;
             Fence signal = fence(Fence.at(done, 1));
             try {
-                steps.get(step).submit(queue, wait, signal);
+                queue.submit(wait, signal, steps.get(step).get());
             } catch (IreeException e) {
                 done.fail(e);
             } catch (RuntimeException | Error e) { // the client must not hang

@@ -13,23 +13,35 @@ sealed interface Step {
     int CONTENT = 7;
     int FETCH = 8;
 
+    /** Number of bytes of a constant from which on asking costs less than sending. */
+    int LEAST_CONTENT = 4 << 10;
+
+    /** Maximum number of bytes of a piece of a constant. */
+    int MOST_CONTENT = 1 << 20;
+
     /** Returns the maximum number of bytes of the step in a frame. */
     default long frameBytes() {
         return switch (this) {
             case Fill _ -> 34;
             case Copy _ -> 41;
-            case Upload _, Download _ -> 33;
-            case Content _ -> 65;
+            case Upload upload -> upload.constant ? 65 : 33;
+            case Download _ -> 33;
             case Fetch _ -> 81;
             case Execute execute -> 15L + execute.inline.length + Long.BYTES * (long) execute.bindings.length;
         };
     }
 
-    /** The name of a command with this step, in traces. */
-    String EXECUTE_NAME = "execute";
-
-    /** The name of the step that changes nothing. */
-    String DOWNLOAD_NAME = "download";
+    /** Names a kind in traces. */
+    static String name(int kind) {
+        return switch (kind) {
+            case FILL -> "fill";
+            case COPY, FETCH -> "copy";
+            case UPLOAD, CONTENT -> "upload";
+            case DOWNLOAD -> "download";
+            case UPDATE -> "update";
+            default -> "execute";
+        };
+    }
 
     /** Fills a range. */
     record Fill(long handle, long offset, long length, long pattern, int width) implements Step {}
@@ -37,17 +49,12 @@ sealed interface Step {
     /** Copies between ranges. */
     record Copy(long source, long sourceOffset, long target, long targetOffset, long length) implements Step {}
 
-    /** Writes bytes of the client to a range. */
-    record Upload(MemorySegment bytes, long target, long offset) implements Step {}
-
-    /** Writes bytes of the client to a range, unless the peer has the bytes under the same digest. */
-    record Content(MemorySegment bytes, long target, long offset) implements Step {
-        /** Number of bytes from which on asking costs less than sending. */
-        static final int LEAST = 4 << 10;
-
-        /** Maximum number of bytes of a piece. */
-        static final int MOST = 1 << 20;
-    }
+    /**
+     * Writes bytes of the client to a range.
+     *
+     * @param constant whether the peer may have the bytes under the same digest
+     */
+    record Upload(MemorySegment bytes, long target, long offset, boolean constant) implements Step {}
 
     /**
      * Copies from a range at another node, directly between the two nodes.

@@ -474,7 +474,7 @@ class DirectCopiesTest {
         long handle = 1;
         ServerObject memory = holder.objects().find(handle);
         GrantKey key = Objects.requireNonNull(memory.key());
-        long size = RemoteServer.buffer(memory).length();
+        long size = memory.buffer().length();
         memory.release();
         Random random = new Random(9);
         long[] numbers = {0, 1, 63, 64, 512, size - 1, size, size + 1, Long.MAX_VALUE - 1, Long.MAX_VALUE};

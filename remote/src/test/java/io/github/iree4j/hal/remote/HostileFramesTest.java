@@ -151,7 +151,7 @@ class HostileFramesTest {
                 Buffer buffer = device.allocator().allocate(far, 4096);
                 Buffer host = device.allocator().allocate(near, 4096);
                 HalFile constants =
-                        HalFile.ofMemory(MemorySegment.ofArray(new byte[Step.Content.LEAST]), MemoryAccess.READ, null);
+                        HalFile.ofMemory(MemorySegment.ofArray(new byte[Step.LEAST_CONTENT]), MemoryAccess.READ, null);
                 TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 CommandBuffer commands =
                         device.createCommandBuffer(0, CommandBuffer.TRANSFER | CommandBuffer.DISPATCH, -1, 1)) {
@@ -214,7 +214,7 @@ class HostileFramesTest {
                             0,
                             buffer,
                             0,
-                            Step.Content.LEAST,
+                            Step.LEAST_CONTENT,
                             0);
             timeline.await(value, Duration.ofSeconds(60));
             writeConstant(device);

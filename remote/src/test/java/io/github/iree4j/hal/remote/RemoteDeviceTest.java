@@ -363,7 +363,7 @@ class RemoteDeviceTest {
                 }
             }
             assertThat(costs.get(0)).isGreaterThan(size);
-            if (size >= Step.Content.LEAST) {
+            if (size >= Step.LEAST_CONTENT) {
                 assertThat(costs.get(1)).as("frames without the bytes").isLessThan(2000);
             }
             assertThat(costs.get(2)).as("of the differing piece").isGreaterThan(Math.min(size, 1 << 20) / 2);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
@@ -56,6 +57,12 @@ class RemoteTraceTest {
             return thread.get();
         }
 
+        synchronized void await(int count) throws InterruptedException {
+            while (told.size() < count) {
+                wait();
+            }
+        }
+
         @Override
         public synchronized Consumer<@Nullable IreeException> begin(RemoteWork work) {
             if (throwing) {
@@ -67,6 +74,7 @@ class RemoteTraceTest {
             return failure -> {
                 synchronized (Spans.this) {
                     told.add("end %d %s".formatted(number, failure == null ? "OK" : failure.code()));
+                    Spans.this.notifyAll();
                 }
                 if (throwing) {
                     throw new IllegalStateException("no end");
@@ -198,6 +206,24 @@ class RemoteTraceTest {
         assertThat(names.getFirst()).isIn("upload", "update");
         assertThat(names.subList(1, 3)).containsExactly("copy", "execute");
         assertThat(spans.get(1).told.getLast()).startsWith("end 2 ").doesNotEndWith("OK");
+    }
+
+    @Test
+    void aCommandOfAnUnknownObjectHasASpanThatFails() throws InterruptedException {
+        RemoteNode one = cluster.nodes.getFirst();
+        RemoteSession session = one.session(2);
+        long lane = one.domain().axes().allocate(CausalDomain.QUEUE);
+        session.post(new FrameWriter(FrameType.OPEN_LANE).u64(lane).u16(0).u16(0));
+        FrameWriter command =
+                new FrameWriter(FrameType.COMMAND).u64(lane).u64(1).u64(1);
+        TraceParent.write(SPAN, command);
+        command.u8(0).u16(2); // no waits, two steps
+        command.u8(Step.DOWNLOAD).u64(1L << 40 | 1).u64(1L << 40).u64(0).u64(4);
+        command.u8(Step.FILL).u64(1L << 40).u64(0).u64(4).u64(0).u8(1);
+        session.post(command);
+        spans.get(1).await(2);
+        assertThat(spans.get(1).told).containsExactly("begin 0 download", "end 0 NOT_FOUND");
+        assertThat(spans.get(1).works).extracting(RemoteWork::steps).containsExactly(2);
     }
 
     @Test

@@ -19,7 +19,7 @@ final class Alloca extends HostOperation implements StorageRequest {
     private final StorageGrant<HostMemory.Block> grant;
 
     Alloca(LocalBuffer buffer, PoolSet pools, ReservationRequest request) {
-        super("alloca");
+        super(ALLOCA);
         this.buffer = buffer;
         this.grant = new StorageGrant<>(buffer, pools, request, HostMemory.Block::of);
     }

@@ -114,7 +114,7 @@ abstract class BlockProcessor {
             times = observed == null ? null : DispatchTimes.of(observed);
             pins.pin(commands, table, call);
         } catch (Throwable t) { // of any kind: waiters must be notified
-            ended(HostOperation.failure("execute", t));
+            ended(HostOperation.failure(HostOperation.EXECUTE, t));
             return;
         }
         recording = commands;
@@ -225,7 +225,7 @@ abstract class BlockProcessor {
             worker.run(region.unit(command, tile), region.unit(command, tile + count));
             hasRun = true;
         } catch (Throwable t) {
-            fail(HostOperation.failure("execute", t));
+            fail(HostOperation.failure(HostOperation.EXECUTE, t));
         }
         if (observed != null) {
             observed.ran(command, worker.index, began, count, hasRun); // BLOCK-4
@@ -247,7 +247,7 @@ abstract class BlockProcessor {
             try {
                 region.load(commands, pins, nextRegion++);
             } catch (Throwable t) {
-                cause = HostOperation.failure("execute", t);
+                cause = HostOperation.failure(HostOperation.EXECUTE, t);
                 break;
             }
             if (observed != null) {

@@ -12,7 +12,7 @@ final class Dealloca extends HostOperation implements StorageRelease {
     private volatile boolean ahead; // whether passed on to subsequent operations
 
     Dealloca(LocalBuffer buffer) {
-        super("dealloca");
+        super(DEALLOCA);
         this.buffer = buffer;
         buffer.announceRelease();
     }

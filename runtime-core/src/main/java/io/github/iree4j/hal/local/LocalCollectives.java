@@ -44,7 +44,7 @@ final class LocalCollectives extends CollectiveExecution {
         private final Segment segment;
 
         Commands(Segment segment) {
-            super("execute", callerRunners);
+            super(EXECUTE, callerRunners);
             this.segment = segment;
         }
 

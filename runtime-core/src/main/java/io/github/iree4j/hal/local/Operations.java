@@ -33,8 +33,6 @@ final class Operations {
 
     private static final Logger LOG = LoggerFactory.getLogger(Operations.class);
 
-    private static final String DISPATCH = "dispatch";
-
     /** Transfers of at least this many bytes are cut into pieces. */
     private static final long TILED_TRANSFER = 256 << 10;
 
@@ -108,7 +106,7 @@ final class Operations {
         long words = Recording.widen(fill.pattern(), fill.patternLength());
         long at = target.offset() + fill.offset();
         return bytes >= TILED_TRANSFER
-                ? new Transfer("fill", callerRunners, Recording.fill(local, at, bytes, words), local, null)
+                ? new Transfer(HostOperation.FILL, callerRunners, Recording.fill(local, at, bytes, words), local, null)
                 : new Fill(local, at, bytes, words);
     }
 
@@ -123,7 +121,7 @@ final class Operations {
         long at = source.offset() + copy.sourceOffset();
         long toAt = target.offset() + copy.targetOffset();
         return bytes >= TILED_TRANSFER
-                ? new Transfer("copy", callerRunners, Recording.copy(from, at, to, toAt, bytes), from, to)
+                ? new Transfer(HostOperation.COPY, callerRunners, Recording.copy(from, at, to, toAt, bytes), from, to)
                 : new Copy(from, at, to, toAt, bytes);
     }
 
@@ -152,7 +150,7 @@ final class Operations {
         private final long pattern;
 
         Fill(StoredBuffer<?> target, long offset, long length, long pattern) {
-            super("fill", target, null);
+            super(FILL, target, null);
             this.target = target;
             this.offset = offset;
             this.length = length;
@@ -178,7 +176,7 @@ final class Operations {
         private final long offset;
 
         Update(QueueCommand.Update update) {
-            super("update", live("update target", update.target()), null);
+            super(UPDATE, live("update target", update.target()), null);
             Buffer written = update.target();
             this.source = update.source();
             Transfers.checkUpdate(written, update.targetOffset(), source.byteSize(), LocalBuffer.isCopied(written));
@@ -213,7 +211,7 @@ final class Operations {
         private final long length;
 
         Copy(StoredBuffer<?> source, long sourceOffset, StoredBuffer<?> target, long targetOffset, long length) {
-            super("copy", source, target);
+            super(COPY, source, target);
             this.source = source;
             this.sourceOffset = sourceOffset;
             this.target = target;
@@ -289,7 +287,7 @@ final class Operations {
         private final boolean read;
 
         private FileTransfer(HalFile file, long fileOffset, Buffer buffer, long offset, long length, boolean read) {
-            super(read ? "read" : "write", live(read ? "read target" : "write source", buffer), file);
+            super(read ? READ : WRITE, live(read ? "read target" : "write source", buffer), file);
             String what = read ? "read target" : "write source";
             if (read) {
                 Transfers.requireTarget(what, buffer, LocalBuffer.isCopied(buffer));
@@ -381,7 +379,7 @@ final class Operations {
         private @Nullable BindingTable bindings;
 
         Execute(RecordedCommandBuffer commands, @Nullable BindingTable bindings, CallerRunners callerRunners) {
-            this("execute", commands, bindings, callerRunners);
+            this(EXECUTE, commands, bindings, callerRunners);
         }
 
         private Execute(
@@ -442,7 +440,7 @@ final class Operations {
 
     static final class Barrier extends HostOperation {
         Barrier() {
-            super("barrier");
+            super(BARRIER);
         }
 
         @Override
@@ -464,7 +462,7 @@ final class Operations {
         private final HostCall call;
 
         Call(HostCall call) {
-            super("host call");
+            super(HOST_CALL);
             this.call = call;
         }
 
@@ -495,7 +493,7 @@ final class Operations {
         private final HostCall call;
 
         DetachedCall(HostCall call) {
-            super("host call");
+            super(HOST_CALL);
             this.call = call;
         }
 

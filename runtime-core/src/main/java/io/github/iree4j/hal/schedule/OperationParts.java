@@ -88,7 +88,7 @@ public final class OperationParts {
     /** Describes an operation that has not ended. */
     PendingOperation describe(long now) {
         return new PendingOperation(
-                "execute",
+                QueueOperation.EXECUTE,
                 Duration.ofNanos(now - since),
                 false,
                 0,
@@ -101,7 +101,7 @@ public final class OperationParts {
 
     /** Shows an operation that has not ended to a visitor. */
     void visit(QueueObservation.Visitor visitor) {
-        visitor.open(scheduler, "execute", 0, 0, null, signal, holder);
+        visitor.open(scheduler, QueueOperation.EXECUTE, 0, 0, null, signal, holder);
     }
 
     /** Returns the points signalled at the end of the whole operation. */

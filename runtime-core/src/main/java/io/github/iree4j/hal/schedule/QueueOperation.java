@@ -31,6 +31,19 @@ public abstract class QueueOperation {
         }
     }
 
+    // The names of the operations that commands become, also in recordings, which have no other word for the kind.
+    public static final String ALLOCA = "alloca";
+    public static final String BARRIER = "barrier";
+    public static final String COPY = "copy";
+    public static final String DEALLOCA = "dealloca";
+    public static final String DISPATCH = "dispatch";
+    public static final String EXECUTE = "execute";
+    public static final String FILL = "fill";
+    public static final String HOST_CALL = "host call";
+    public static final String READ = "read";
+    public static final String UPDATE = "update";
+    public static final String WRITE = "write";
+
     /** Name of operations ended by the host, see {@link io.github.iree4j.hal.DeferredHostCall}. */
     public static final String DEFERRED_HOST_CALL = "deferred host call";
 

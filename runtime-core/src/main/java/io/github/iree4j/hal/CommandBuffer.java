@@ -452,19 +452,21 @@ public abstract class CommandBuffer extends Resource {
         ExecutableExport entry = executable.export(export);
         Dispatches.checkCounts(entry, constants.length, bindings.size());
         Dispatches.checkFlags(flags);
-        List<BufferRef> checked = bindings; // copied where a length is resolved
+        List<BufferRef> resolved = null; // only where a length is resolved
         for (int i = 0; i < bindings.size(); i++) {
             BufferRef binding = bindings.get(i);
             if (Dispatches.isRight(binding)) { // compiled programs record at every call
                 continue;
             }
-            BufferRef resolved = check("binding " + i + " of dispatch '" + entry.name() + "'", binding, ANY_DISPATCH, 0);
-            if (!resolved.equals(binding)) {
-                checked = checked == bindings ? new ArrayList<>(bindings) : checked;
-                checked.set(i, resolved);
+            BufferRef checked = check("binding " + i + " of dispatch '" + entry.name() + "'", binding, ANY_DISPATCH, 0);
+            if (!checked.equals(binding)) {
+                if (resolved == null) {
+                    resolved = new ArrayList<>(bindings);
+                }
+                resolved.set(i, checked);
             }
         }
-        return checked;
+        return resolved == null ? bindings : resolved;
     }
 
     /** Checks a use of a range. Resolves the length of a known buffer; otherwise records the requirements of the slot. */

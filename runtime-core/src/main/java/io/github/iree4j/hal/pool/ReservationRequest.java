@@ -168,18 +168,20 @@ public record ReservationRequest(
      * @return the request
      */
     public ReservationRequest after(Frontier requester, NativeTimepoints waitable) {
-        return requester.equals(frontier) && waitable.equals(timepoints) ? this : new ReservationRequest(
-                size,
-                alignment,
-                memoryType,
-                usage,
-                consumer,
-                persistent,
-                prefersReuse,
-                requester,
-                waitable,
-                holder,
-                age);
+        return requester.equals(frontier) && waitable.equals(timepoints)
+                ? this
+                : new ReservationRequest(
+                        size,
+                        alignment,
+                        memoryType,
+                        usage,
+                        consumer,
+                        persistent,
+                        prefersReuse,
+                        requester,
+                        waitable,
+                        holder,
+                        age);
     }
 
     /**
@@ -189,17 +191,19 @@ public record ReservationRequest(
      * @return the request
      */
     public ReservationRequest withAge(long first) {
-        return first == age ? this : new ReservationRequest(
-                size,
-                alignment,
-                memoryType,
-                usage,
-                consumer,
-                persistent,
-                prefersReuse,
-                frontier,
-                timepoints,
-                holder,
-                first);
+        return first == age
+                ? this
+                : new ReservationRequest(
+                        size,
+                        alignment,
+                        memoryType,
+                        usage,
+                        consumer,
+                        persistent,
+                        prefersReuse,
+                        frontier,
+                        timepoints,
+                        holder,
+                        first);
     }
 }

@@ -58,7 +58,8 @@ final class RecordingBuilder {
     private int[] regions = new int[8]; // the first is at 0
     private int regionCount = 1; // including the open region
     private final List<StoredBuffer<?>> buffers = new ArrayList<>(); // fixed buffers, each retained once
-    private final Map<StoredBuffer<?>, Integer> laterBuffers = new IdentityHashMap<>(); // index of buffers from SCANNED on
+    private final Map<StoredBuffer<?>, Integer> laterBuffers =
+            new IdentityHashMap<>(); // index of buffers from SCANNED on
     private final List<Executable> executables = new ArrayList<>(); // each retained once
     private final List<byte[]> updates = new ArrayList<>(0);
     private int updateBytes; // including padding

@@ -61,7 +61,12 @@ final class AllocatorImports {
         int memoryTypes = Arguments.bits("memory types", call.i32(), Arguments.MEMORY_TYPES);
         int usage = Arguments.bits("buffer usage", call.i32(), Arguments.BUFFER_USAGES);
         return new BufferParams(
-                memoryTypes, usage, MemoryAccess.ALL, affinity, 0, state.module().consumer());
+                memoryTypes,
+                usage,
+                MemoryAccess.ALL,
+                affinity,
+                0,
+                state.module().consumer());
     }
 
     private static void importMemory(HalState state, VmCall call) {

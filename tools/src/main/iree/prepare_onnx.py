@@ -10,6 +10,8 @@ was written, 1 for a graph or a place that cannot be used, 3 if there is no righ
 """
 
 import argparse
+import contextlib
+import errno
 import json
 import math
 import os
@@ -81,7 +83,7 @@ class Model:
             self.proto = onnx.load(path)  # with the files of weights beside it
             onnx.checker.check_model(self.proto)
         except Exception as e:  # of protobuf, of the checker and of the system
-            reason = (str(e).strip() or type(e).__name__).splitlines()[0]
+            reason = (str(e).strip() or type(e).__name__).splitlines()[0].rstrip(".")
             fail(f"'{path}' cannot be read as an ONNX graph: {reason}; export the graph again, together with its files of weights, or {BY_HAND}")
         graph = self.proto.graph
         del graph.value_info[:]  # of other sizes
@@ -249,11 +251,14 @@ class Maker:
         try:
             out, errors = done.communicate(timeout=seconds)
         except BaseException as e:
-            os.killpg(done.pid, signal.SIGKILL)  # iree-compile is a script that starts the compiler
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.killpg(done.pid, signal.SIGKILL)  # iree-compile is a script that starts the compiler
             done.communicate()
             if isinstance(e, subprocess.TimeoutExpired):
                 raise RuntimeError(f"took more than {seconds} s") from None
             raise
+        if done.returncode and "No space left on device" in errors + out:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # which is no fault of the graph
         if done.returncode:
             raise RuntimeError(first_error(errors or out))
         return out
@@ -324,9 +329,10 @@ class Maker:
             missed = ", more than the aim of 1.2" if kept[0] > 1.2 else ""
             print(f"{bucket}: {kept[1]}, {kept[2]:.3g} ms, {kept[0]:.3g} times ONNX Runtime{missed}", flush=True)
         else:
+            reason = self.rows[-1].split(" | ")[-1].rstrip(" |")
             remedy = "give the graph fixed sizes" if self.model.axes and not sizes else "fix the graph"
             raise RuntimeError("no set of flags makes a right one: " + (QUANTIZED if self.model.quantized and self.model.known_wrong else
-                               f"the last column says why; {remedy}, or {BY_HAND} with other flags"))
+                               f"{reason}; {remedy}, or {BY_HAND} with other flags"))
 
     def row(self, bucket, label, seconds, ms, ratio, greatest, verdict):
         if not self.rows:
@@ -348,7 +354,7 @@ def buckets(text, model):
                 known = ", ".join(model.axes)
                 fail(f"--shapes: the graph has no open dimension '{axis}'; " + (f"it has {known}" if known else "all sizes are fixed: leave --shapes out"))
             if axis in sizes or not re.fullmatch("[1-9][0-9]{0,8}", size):
-                fail(f"--shapes: '{bucket}' gives no size of {axis}, or two; write {axis}=NUMBER once")
+                fail(f"--shapes: '{bucket}' does not give one size of {axis}; write {axis}=NUMBER once")
             sizes[axis] = int(size)
         missing = [axis for axis in model.axes if axis not in sizes]
         if missing:

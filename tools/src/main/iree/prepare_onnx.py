@@ -329,7 +329,7 @@ class Maker:
             missed = ", more than the aim of 1.2" if kept[0] > 1.2 else ""
             print(f"{bucket}: {kept[1]}, {kept[2]:.3g} ms, {kept[0]:.3g} times ONNX Runtime{missed}", flush=True)
         else:
-            reason = self.rows[-1].split(" | ")[-1].rstrip(" |")
+            reason = "the numbers are wrong" if verdict == "wrong" else verdict
             remedy = "give the graph fixed sizes" if self.model.axes and not sizes else "fix the graph"
             raise RuntimeError("no set of flags makes a right one: " + (QUANTIZED if self.model.quantized and self.model.known_wrong else
                                f"{reason}; {remedy}, or {BY_HAND} with other flags"))

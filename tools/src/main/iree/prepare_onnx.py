@@ -60,19 +60,15 @@ def fail(message, status=1):
     sys.exit(status)
 
 
-def ends(*_):
-    """Of a signal: what was begun is taken back, however often one presses Ctrl-C."""
-    ignore_signals()
-    raise KeyboardInterrupt
-
-
-def ignore_signals():
-    on_signals(signal.SIG_IGN)
-
-
 def on_signals(action):
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, action)
+
+
+def ends(*_):
+    """Of a signal: what was begun is taken back, however often one presses Ctrl-C."""
+    on_signals(signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 class Model:
@@ -81,6 +77,8 @@ class Model:
     def __init__(self, path):
         try:
             self.proto = onnx.load(path)  # with the files of weights beside it
+            if sum(len(each.raw_data) for each in self.proto.graph.initializer) >= 1 << 31:
+                raise ValueError("more than 2 GB of weights, which this command cannot rewrite")
             onnx.checker.check_model(self.proto)
         except Exception as e:  # of protobuf, of the checker and of the system
             reason = (str(e).strip() or type(e).__name__).splitlines()[0].rstrip(".")
@@ -409,7 +407,7 @@ def properties(name, output, model, archive, variants, padded):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=pathlib.Path)
     parser.add_argument("--name", required=True)
     parser.add_argument("--output", type=pathlib.Path, required=True)
@@ -421,14 +419,15 @@ def main():
     shapes = buckets(arguments.shapes, model)
     print(f"open dimensions: {', '.join(model.axes) or 'none'}")
     output = arguments.output.absolute()
-    is_new = not output.exists()
+    is_new = False
     try:
-        str(output).encode()
+        str(output).encode()  # as YAML will
+        is_new = not output.exists()
         output.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=output) as work:
             make(model, shapes, output, Maker(model, pathlib.Path(work), arguments.target_cpu), arguments.name)
     except (OSError, UnicodeError) as e:
-        fail(f"cannot write to '{ascii(str(output))[1:-1]}': {getattr(e, 'strerror', 'the name is no text')}; name another folder by --output=DIRECTORY")
+        fail(f"cannot write to {str(output)!r}: {e}; name another folder by --output=DIRECTORY")
     finally:
         if is_new and output.is_dir() and not any(output.iterdir()):
             output.rmdir()
@@ -450,7 +449,7 @@ def make(model, shapes, output, maker, name):
     (maker.work / "application.yaml").write_text(properties(name, output, model, maker.archive, variants, padded), encoding="utf-8")
     (maker.work / "tried.md").write_text("\n".join(maker.rows + [""] + maker.failed).strip() + "\n", encoding="utf-8")
     files = [f"{program}.vmfb" for program, _ in variants] + ["model.irpa"] * maker.archive + ["application.yaml", "tried.md"]
-    ignore_signals()  # all files or none
+    on_signals(signal.SIG_IGN)  # all files or none
     for each in files:  # renamed, since an application may have the old one mapped
         (maker.work / each).chmod(0o644)
         os.replace(maker.work / each, output / each)

@@ -361,7 +361,8 @@ class ScriptsTest {
                     .contains("is no name of a module", "--name=NAME")
                     .endsWith("status 2");
         }
-        for (String shapes : List.of("x=0", "x=-1", "x=1e9", "x=9999999999", "x", "=1", "x=1,", "x=1::y=1", "x=1 y=1")) {
+        for (String shapes :
+                List.of("x=0", "x=-1", "x=1e9", "x=9999999999", "x", "=1", "x=1,", "x=1::y=1", "x=1 y=1")) {
             assertThat(prepareModel(directory, graph, "--shapes=" + shapes))
                     .contains("--shapes=" + shapes + " is no list of sizes", "batch=1:length=16")
                     .endsWith("status 2");

@@ -1,7 +1,6 @@
 package io.github.iree4j.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -73,8 +72,7 @@ class PreparedModelTests {
     @Test
     @Tag("nightly")
     void newlyPreparedModelsAreServed(@TempDir Path directory) throws Exception {
-        String output = run(python(), ROOT.resolve("fixtures/prepared.py").toString(), directory.toString());
-        assertThat(output).endsWith("status 0");
+        String output = makeGraphs(directory.toString());
         assertThat(serve(directory, "dense")).isEqualTo(Map.of("main", 2L, "main_1x3", 1L, "main_4x3", 2L));
         assertThat(serve(directory, "recurrent")).isEqualTo(Map.of("main_2x1", 1L, "main_4x2", 2L, "refused", 2L));
         assertThat(serve(directory, "sum")).isEqualTo(Map.of("main", 1L, "main_2x128", 2L));
@@ -82,9 +80,14 @@ class PreparedModelTests {
                 .contains("there is no program for any sizes: no set of flags makes a right one")
                 .contains("calls that fit no bucket fail with INVALID_ARGUMENT")
                 .contains("not made: there is no program for batch 2, length 5: ONNX Runtime refuses the graph");
+    }
 
-        // What fails leaves what is there.
-        Path sum = directory.resolve("sum");
+    @Test
+    @Tag("nightly")
+    void whatFailsLeavesTheFolderAsItWas(@TempDir Path directory) throws Exception {
+        makeGraphs("--graphs", directory.toString());
+        Path sum = Files.createDirectory(directory.resolve("sum"));
+        Files.writeString(sum.resolve("application.yaml"), "of an earlier run");
         String graph = directory.resolve("sum.onnx").toString();
         Map<String, String> before = contents(sum);
         assertThat(prepare(graph, sum, "--shapes=batch=2:length=5"))
@@ -119,7 +122,7 @@ class PreparedModelTests {
         while (!Files.exists(place) && process.isAlive()) {
             Poll.pause();
         }
-        process.destroy();
+        process.toHandle().destroy(); // Process.destroy closes the streams
         assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                 .contains("interrupted; nothing was written");
         assertThat(process.waitFor()).isEqualTo(130);
@@ -147,7 +150,9 @@ class PreparedModelTests {
                             check(results, call);
                         } catch (IreeException e) {
                             assertThat(e.code()).as(e.getMessage()).isEqualTo(StatusCode.INVALID_ARGUMENT);
-                            assertThat(e).hasMessageContaining("is large enough for").hasMessageContaining("there are");
+                            assertThat(e)
+                                    .hasMessageContaining("is large enough for")
+                                    .hasMessageContaining("there are");
                             counts.merge("refused", 1L, Long::sum);
                         }
                     }
@@ -172,9 +177,7 @@ class PreparedModelTests {
             try (Tensor expected = Tensor.parse(call.results().get(i))) {
                 Tensor got = results.tensor(i);
                 assertThat(got.shape()).as(call.input()).isEqualTo(expected.shape());
-                assertThat(got.toFloatArray())
-                        .as(call.input())
-                        .containsExactly(expected.toFloatArray(), within(1e-3f));
+                assertThat(got.toFloatArray()).as(call.input()).containsExactly(expected.toFloatArray(), within(1e-3f));
             }
         }
     }
@@ -208,6 +211,14 @@ class PreparedModelTests {
                 !found.isEmpty(),
                 () -> "there is no ONNX Runtime in %s; run bin/prepare-model FILE.onnx once".formatted(folder));
         return found.getLast().toString();
+    }
+
+    private static String makeGraphs(String... arguments) throws Exception {
+        String output = run(Stream.concat(
+                        Stream.of(python(), ROOT.resolve("fixtures/prepared.py").toString()), Stream.of(arguments))
+                .toArray(String[]::new));
+        assertThat(output).endsWith("status 0");
+        return output;
     }
 
     private static String prepareModel() {

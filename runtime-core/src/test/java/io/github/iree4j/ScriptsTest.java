@@ -356,6 +356,26 @@ class ScriptsTest {
         assertThat(prepareModel(directory, graph, "--name=My Model"))
                 .contains("'My Model' is no name of a module", "--name=NAME")
                 .endsWith("status 2");
+        for (String name : List.of("-", "a\n  b", "x: {}", "größe", "\"")) {
+            assertThat(prepareModel(directory, graph, "--name=" + name))
+                    .contains("is no name of a module", "--name=NAME")
+                    .endsWith("status 2");
+        }
+        for (String shapes :
+                List.of("x=0", "x=-1", "x=1e9", "x=9999999999", "x", "=1", "x=1,", "x=1::y=1", "x=1 y=1")) {
+            assertThat(prepareModel(directory, graph, "--shapes=" + shapes))
+                    .contains("--shapes=" + shapes + " is no list of sizes", "batch=1:length=16")
+                    .endsWith("status 2");
+        }
+        // Neither YAML nor locations of Spring have these as they are.
+        for (String output : List.of("a\"b", "a\\b", "${a}", "a#b", "a%20b", "a?b", "a;b", "a\nb")) {
+            assertThat(prepareModel(directory, graph, "--output=" + directory.resolve(output)))
+                    .contains("properties cannot name the folder", "--output=DIRECTORY")
+                    .endsWith("status 2");
+        }
+        assertThat(prepareModel(directory, graph, "minilm"))
+                .contains("there are two models", "graph.onnx", "minilm")
+                .endsWith("status 2");
         assertThat(prepareModel(directory, graph, "--variants=1x16"))
                 .contains("--variants=1x16 is of minilm", "--shapes=LIST")
                 .endsWith("status 2");

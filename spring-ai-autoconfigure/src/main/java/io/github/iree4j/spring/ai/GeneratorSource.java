@@ -291,52 +291,52 @@ final class GeneratorSource implements TokenSource {
         }
     }
 
-    /** Gives up the generator of a program that was unloaded: its cache may leave no memory for the next. */
+    /**
+     * Gives up the generator of a program that was unloaded: its cache may leave no memory for the next. Waits for
+     * other threads that close unused generators.
+     */
     private void releaseUnloaded() {
         Running former = running;
-        if (former == null
-                || programs.find(module, former.program.source().version()).orElse(null) == former.program) {
-            return;
+        if (former != null
+                && programs.find(module, former.program.source().version()).orElse(null) != former.program) {
+            lock.lock();
+            try {
+                running = running == former ? null : running;
+            } finally {
+                lock.unlock();
+            }
         }
-        lock.lock();
-        try {
-            running = running == former ? null : running;
-        } finally {
-            lock.unlock();
-        }
-        if (isFree(former)) {
-            former.generator.close();
-        }
+        closeUnused();
     }
 
     private void install(LoadedProgram program) {
         Running made = null;
-        Running unused;
+        boolean installed;
         try {
             releaseUnloaded();
             if (programs.find(module).orElse(null) == program) { // else unloaded or succeeded meanwhile
                 made = new Running(program, create(program));
             }
         } finally {
-            unused = over(made);
+            installed = over(made);
         }
-        if (unused != null && (unused == made || isFree(unused))) {
-            unused.generator.close();
+        if (made != null && !installed) {
+            made.generator.close();
         }
+        closeUnused();
     }
 
-    /** Ends the creation of a generator, null for none, and returns the generator that is no longer in use, if any. */
-    private @Nullable Running over(@Nullable Running made) {
+    /** Ends the creation of a generator, null for none; false when there is none, or this source is closed. */
+    private boolean over(@Nullable Running made) {
         lock.lock();
         try {
             creation = null;
             if (made == null || closed) {
-                return made;
+                return false;
             }
-            Running former = running;
             running = made;
             open.add(made);
-            return former;
+            return true;
         } finally {
             lock.unlock();
         }
@@ -344,29 +344,46 @@ final class GeneratorSource implements TokenSource {
 
     /** Called by the generator's thread or the canceller's. */
     private void end(Running of) {
+        boolean isUnused;
         lock.lock();
         try {
             of.requests--;
+            isUnused = isUnused(of);
         } finally {
             lock.unlock();
         }
-        if (isFree(of)) {
-            onOtherThread("iree4j-generator-close", of.generator::close); // waits for the generator's thread
+        if (isUnused) {
+            onOtherThread("iree4j-generator-close", this::closeUnused); // waits for the generator's thread
         }
+    }
+
+    /** Closes the generators that have no requests and get no more. Each is listed until closed, so that others wait, too. */
+    private void closeUnused() {
+        List<Running> unused;
+        lock.lock();
+        try {
+            unused = open.stream().filter(this::isUnused).toList();
+        } finally {
+            lock.unlock();
+        }
+        for (Running each : unused) {
+            each.generator.close();
+            lock.lock();
+            try {
+                open.remove(each);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** Under the lock. */
+    private boolean isUnused(Running each) {
+        return each != running && each.requests == 0;
     }
 
     private static void onOtherThread(String name, Runnable task) {
         Thread.ofVirtual().name(name).start(task);
-    }
-
-    /** Returns whether the caller has to close a generator, which has no requests and gets no more. */
-    private boolean isFree(Running former) {
-        lock.lock();
-        try {
-            return former != running && former.requests == 0 && open.remove(former);
-        } finally {
-            lock.unlock();
-        }
     }
 
     private Generator create(LoadedProgram program) {

@@ -8,6 +8,7 @@ import io.github.iree4j.Submission;
 import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.IreeFuture;
+import io.github.iree4j.spring.Programs.BegunCall;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -113,17 +114,15 @@ record DefaultInvocationSpec(
 
     @Override
     public Results invoke() {
-        CallOptions begun = begin();
-        Call call = call(begun);
-        return service.invoke(call.function(), begun, call.inputs());
+        Call call = call();
+        return service.invoke(call.function(), call.options(), call.inputs());
     }
 
     @Override
     public IreeFuture<Results> invokeAsync() {
-        CallOptions begun = begin();
         try {
-            Call call = call(begun);
-            return service.invokeAsync(call.function(), begun, call.inputs());
+            Call call = call();
+            return service.invokeAsync(call.function(), call.options(), call.inputs());
         } catch (IreeException e) {
             return IreeFuture.failed(e);
         }
@@ -143,17 +142,19 @@ record DefaultInvocationSpec(
                 .orElseGet(() -> type.read(invokeAsync()));
     }
 
-    private CallOptions begin() {
-        return located != null ? options.begin(null) : service.begin(function, version, options);
-    }
-
     /** A call that can be made. */
-    private record Call(LocatedFunction function, @Nullable Object[] inputs) {}
+    private record Call(
+            LocatedFunction function,
+            CallOptions options,
+            @Nullable Object[] inputs) {}
 
-    private Call call(CallOptions begun) {
+    private Call call() {
         try {
-            LocatedFunction called = locate(begun);
-            return new Call(called, inputsOf(called.function()));
+            BegunCall begun = located != null
+                    ? new BegunCall(located, options.begin(null))
+                    : service.programs().locate(function, version, device, options);
+            LocatedFunction called = begun.located();
+            return new Call(called, begun.options(), inputsOf(called.function()));
         } catch (IreeException e) {
             CallSignal.fail(options.signal().orElse(null), e);
             throw e;
@@ -167,13 +168,6 @@ record DefaultInvocationSpec(
 
     private @Nullable Object[] inputsOf(ProgramFunction called) {
         return ordered != null ? ordered : named.isEmpty() ? new Object[0] : called.inOrder(named);
-    }
-
-    private LocatedFunction locate(CallOptions begun) {
-        return located != null
-                ? located
-                : service.programs()
-                        .locate(function, version, device, begun.deadline().orElse(null));
     }
 
     @Override

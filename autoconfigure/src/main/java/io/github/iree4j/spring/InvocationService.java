@@ -6,6 +6,7 @@ import io.github.iree4j.Results;
 import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.IreeFuture;
+import io.github.iree4j.spring.Programs.BegunCall;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
 import java.time.Duration;
@@ -74,27 +75,18 @@ public final class InvocationService implements InvocationOperations {
 
     @Override
     public Results invoke(String function, @Nullable Object... inputs) {
-        CallOptions begun = begin(function, null, CallOptions.DEFAULTS);
-        return invoke(locate(function, begun), begun, ProgramFunction.inputs(inputs));
+        BegunCall call = programs.locate(function, null, null, CallOptions.DEFAULTS);
+        return invoke(call.located(), call.options(), ProgramFunction.inputs(inputs));
     }
 
     @Override
     public IreeFuture<Results> invokeAsync(String function, @Nullable Object... inputs) {
         try {
-            CallOptions begun = begin(function, null, CallOptions.DEFAULTS);
-            return invokeAsync(locate(function, begun), begun, ProgramFunction.inputs(inputs));
+            BegunCall call = programs.locate(function, null, null, CallOptions.DEFAULTS);
+            return invokeAsync(call.located(), call.options(), ProgramFunction.inputs(inputs));
         } catch (IreeException e) {
             return IreeFuture.failed(e);
         }
-    }
-
-    private LocatedFunction locate(String function, CallOptions begun) {
-        return programs.locate(function, null, null, begun.deadline().orElse(null));
-    }
-
-    /** Begins the time of a call of a function yet to be located: the wait for a load is a part. */
-    CallOptions begin(String function, @Nullable String version, CallOptions options) {
-        return options.begin(programs.limitOfLoading(function, version));
     }
 
     @Override

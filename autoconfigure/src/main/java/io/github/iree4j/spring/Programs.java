@@ -1,5 +1,6 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
@@ -56,6 +57,9 @@ public final class Programs implements AutoCloseable {
      * @param function the function of an instance of the program; borrowed
      */
     public record LocatedFunction(LoadedProgram program, ProgramFunction function) {}
+
+    /** A located function, and the options of a call whose time has begun where the call had to wait for a load. */
+    record BegunCall(LocatedFunction located, CallOptions options) {}
 
     /**
      * Creates an empty registry.
@@ -577,47 +581,44 @@ public final class Programs implements AutoCloseable {
      *     application is stopping
      */
     public LocatedFunction locate(String name, @Nullable String version, @Nullable String device) {
-        return locate(name, version, device, null);
+        String program = programOf(name);
+        return located(name, program, device, require(program, version));
     }
 
-    /** Locates a function like {@link #locate(String, String, String)}; fails with DEADLINE_EXCEEDED at a deadline of the wait for a load. */
-    LocatedFunction locate(
-            String name, @Nullable String version, @Nullable String device, @Nullable Deadline deadline) {
-        if (draining) {
-            throw IreeException.of(
-                    StatusCode.UNAVAILABLE, "'%s' cannot be called: the application is stopping".formatted(name));
-        }
+    /**
+     * Locates the function for a call like {@link #locate(String, String, String)}. A wait for a load is a part of the
+     * call's time: the wait has the limit of the program's calls, too, and ends with DEADLINE_EXCEEDED.
+     */
+    BegunCall locate(String name, @Nullable String version, @Nullable String device, CallOptions options) {
         String program = programOf(name);
-        if (program == null) {
-            throw programs.noFunction(name);
+        ProgramSlot slot = programs.require(program, version);
+        LoadedProgram loaded = slot.loaded();
+        CallOptions begun = options;
+        if (loaded == null) {
+            Duration limit = callLimits.of(program);
+            begun = options.begin(limit == null || limit.isZero() ? null : limit);
+            loaded = slot.require(begun.deadline().map(Deadline::left).orElseGet(loads::longest));
         }
-        LoadedProgram loaded = require(program, version, deadline);
+        return new BegunCall(located(name, program, device, loaded), begun);
+    }
+
+    private LocatedFunction located(String name, String program, @Nullable String device, LoadedProgram loaded) {
         return new LocatedFunction(loaded, choice.of(loaded, device).function(name.substring(program.length() + 1)));
     }
 
-    /** Returns the longest name of a program with which the name of a function begins; null where there is no such program. */
-    private @Nullable String programOf(String function) {
+    /** Returns the longest name of a program with which the name of a function begins; fails without such a program or while stopping. */
+    private String programOf(String function) {
+        if (draining) {
+            throw IreeException.of(
+                    StatusCode.UNAVAILABLE, "'%s' cannot be called: the application is stopping".formatted(function));
+        }
         for (int dot = function.lastIndexOf('.'); dot > 0; dot = function.lastIndexOf('.', dot - 1)) {
             String program = function.substring(0, dot);
             if (programs.contains(program)) {
                 return program;
             }
         }
-        return null;
-    }
-
-    /**
-     * Returns the limit of a call that has to load the program, since the load is part of the call's time.
-     *
-     * @param function the program's name, a dot, the function's name
-     * @return null for no limit, and where the program is loaded and has the limit itself
-     */
-    @Nullable
-    Duration limitOfLoading(String function, @Nullable String version) {
-        String program = programOf(function);
-        ProgramSlot slot = program == null ? null : programs.find(program, version);
-        Duration limit = program == null || slot != null && slot.loaded() != null ? null : callLimits.of(program);
-        return limit == null || limit.isZero() ? null : limit;
+        throw programs.noFunction(function);
     }
 
     /** Returns the number of calls in flight on all programs, including unloaded programs whose calls have not ended. */

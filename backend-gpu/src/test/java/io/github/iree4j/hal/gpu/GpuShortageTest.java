@@ -8,6 +8,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
@@ -194,10 +195,14 @@ class GpuShortageTest {
         open("");
         byte[] bytes = new byte[16 * MIB];
         try (Buffer first = device.allocator().allocate(OF_DEVICE, bytes.length);
-                Buffer second = device.allocator().allocate(OF_DEVICE, MIB)) {
-            first.write(0, MemorySegment.ofArray(bytes)); // there is staging memory
+                Buffer second = device.allocator().allocate(OF_DEVICE, MIB);
+                Fence staged = fence();
+                Fence updated = fence()) {
+            DeviceQueue queue = device.queue(device.queueCount() - 1);
+            queue.update(null, staged, MemorySegment.ofArray(bytes), first, 0, 0);
+            staged.await(); // there is staging memory
             fake.hang();
-            Thread full = Thread.startVirtualThread(() -> first.write(0, MemorySegment.ofArray(bytes)));
+            queue.update(null, updated, MemorySegment.ofArray(bytes), first, 0, 0);
             AtomicReference<Throwable> thrown = new AtomicReference<>();
             Thread writer = Thread.ofVirtual().unstarted(() -> {
                 try {
@@ -206,9 +211,6 @@ class GpuShortageTest {
                     thrown.set(e);
                 }
             });
-            while (full.getState() != Thread.State.WAITING) {
-                Thread.onSpinWait();
-            }
             writer.start();
             while (writer.getState() != Thread.State.WAITING) {
                 Thread.onSpinWait();
@@ -219,7 +221,7 @@ class GpuShortageTest {
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.CANCELLED));
             fake.goOn();
-            full.join();
+            updated.await();
         }
     }
 

@@ -44,8 +44,13 @@ final class BufferTransfers {
 
     /** Copies between allocations, regardless of their access flags. */
     static StreamOperation copy(
-            StreamQueue queue, UsedBuffer source, long sourceOffset, StreamBuffer target, long length) {
-        return new Copy(queue, source, sourceOffset, target, 0, length);
+            StreamQueue queue,
+            UsedBuffer source,
+            long sourceOffset,
+            UsedBuffer target,
+            long targetOffset,
+            long length) {
+        return new Copy(queue, source, sourceOffset, target, targetOffset, length);
     }
 
     /** Copies to staging memory, regardless of the access flags of the allocation. */

@@ -15,13 +15,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * Moves bytes between the host and memory not host-visible, for blocking callers. Transfers are split into pieces, so
  * memory use is bounded regardless of the length, and run on the last queue of the device: a dedicated transfer queue
- * where the device has such a queue.
+ * where the device has such a queue. Large transfers use host memory of the device's pools, two pieces in turn: the
+ * device copies a piece while the caller copies the other.
  */
 final class HostTransfers {
     /** Bytes of a piece. A guess, not measured. */
     private static final long PIECE = 8L * Staging.SLOT;
 
-    private static final BufferParams READ =
+    /** Alignment of the second piece. */
+    private static final long ALIGNMENT = 4096;
+
+    private static final BufferParams HOST =
             new BufferParams(MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE, BufferUsage.MAPPING);
 
     private HostTransfers() {}
@@ -36,57 +40,84 @@ final class HostTransfers {
         StreamQueue queue = queue(device);
         long size = source.byteSize();
         try (StreamBuffer.HostUse use = target.use();
-                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
-            long pieces = 0;
-            for (long at = 0; at < size; at += PIECE) {
-                MemorySegment piece = source.asSlice(at, Math.min(PIECE, size - at));
+                TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                StreamBuffer pieces = tryAllocate(device, size)) {
+            long piece = pieces == null ? PIECE : pieces.length() / 2;
+            long count = 0;
+            for (long at = 0; at < size; at += piece) {
+                MemorySegment bytes = source.asSlice(at, Math.min(piece, size - at));
                 long to = offset + at;
-                pieces++;
-                submit(queue, timeline, pieces, () -> BufferTransfers.updates(queue, use, to, piece));
-                if (pieces > 1) {
-                    await(timeline, pieces - 1, use); // a piece is in flight while the next is captured
+                if (pieces == null) {
+                    submit(queue, timeline, ++count, () -> BufferTransfers.updates(queue, use, to, bytes));
+                    await(timeline, count - 1, use); // a piece is in flight while the next is captured
+                } else {
+                    long from = count % 2 * piece;
+                    await(timeline, count - 1, use); // the memory's former transfer; another is in flight
+                    pieces.hostBytes(from, bytes.byteSize()).copyFrom(bytes);
+                    copy(queue, timeline, ++count, pieces, from, use, to, bytes.byteSize());
                 }
             }
-            if (pieces > 0) {
-                await(timeline, pieces, use);
-            }
+            await(timeline, count, use);
         }
     }
 
     /** Reads a part of an allocation; a result is read even if the budget has no byte left. */
     static void read(StreamBuffer source, long offset, MemorySegment target) {
-        long size = target.byteSize();
-        if (size == 0) {
-            return;
-        }
         StreamDevice device = source.device();
         StreamQueue queue = queue(device);
+        long size = target.byteSize();
         try (StreamBuffer.HostUse use = source.use();
                 TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
-                StreamBuffer piece = size <= Staging.SLOT ? null : tryAllocate(device, Math.min(PIECE, size))) {
-            if (piece == null) {
+                StreamBuffer pieces = tryAllocate(device, size)) {
+            if (pieces == null) {
                 readStaged(queue, timeline, use, offset, target);
                 return;
             }
-            long pieces = 0;
-            for (long at = 0; at < size; at += PIECE) {
-                long length = Math.min(PIECE, size - at);
-                long from = offset + at;
-                pieces++;
-                submit(
-                        queue,
-                        timeline,
-                        pieces,
-                        () -> TransferPlan.of(() -> BufferTransfers.copy(queue, use, from, piece, length)));
-                await(timeline, pieces, use);
-                target.asSlice(at, length).copyFrom(piece.hostBytes(0, length));
+            long piece = pieces.length() / 2;
+            long count = (size + piece - 1) / piece;
+            for (long i = 0; i <= count; i++) {
+                if (i < count) {
+                    long length = Math.min(piece, size - i * piece);
+                    copy(queue, timeline, i + 1, use, offset + i * piece, pieces, i % 2 * piece, length);
+                }
+                if (i > 0) {
+                    await(timeline, i, use); // the next transfer is in flight
+                    MemorySegment to = target.asSlice((i - 1) * piece, Math.min(piece, size - (i - 1) * piece));
+                    to.copyFrom(pieces.hostBytes((i - 1) % 2 * piece, to.byteSize()));
+                }
             }
         }
     }
 
+    private static void copy(
+            StreamQueue queue,
+            TimelineSemaphore timeline,
+            long value,
+            UsedBuffer source,
+            long sourceOffset,
+            UsedBuffer target,
+            long targetOffset,
+            long length) {
+        submit(
+                queue,
+                timeline,
+                value,
+                () -> TransferPlan.of(
+                        () -> BufferTransfers.copy(queue, source, sourceOffset, target, targetOffset, length)));
+    }
+
+    /**
+     * Allocates host memory for two pieces of a transfer.
+     *
+     * @return null where staging memory has room for all of the transfer, or the budget has none for two pieces
+     */
     private static @Nullable StreamBuffer tryAllocate(StreamDevice device, long size) {
+        if (size <= Staging.SLOT) {
+            return null;
+        }
         try {
-            return StreamBuffer.allocated(device, READ, size);
+            long piece = Math.min(PIECE, size + 2 * ALIGNMENT - 1 >> 1 & -ALIGNMENT);
+            return StreamBuffer.allocated(device, HOST, 2 * piece);
         } catch (IreeException e) {
             if (e.code() != StatusCode.RESOURCE_EXHAUSTED) {
                 throw e;
@@ -130,10 +161,13 @@ final class HostTransfers {
     }
 
     /**
-     * Waits for a transfer. Once the memory's deallocation is issued, interrupts do not end the wait: the deallocation
+     * Waits for a transfer; value 0 is before all transfers. Once the memory's deallocation is issued, interrupts do not end the wait: the deallocation
      * waits for the caller, and for no other user of the memory.
      */
     private static void await(TimelineSemaphore timeline, long value, StreamBuffer.HostUse use) {
+        if (value < 1) {
+            return;
+        }
         boolean interrupted = false;
         try (Fence done = Fence.at(timeline, value)) {
             while (true) {

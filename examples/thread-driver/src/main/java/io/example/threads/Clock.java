@@ -7,10 +7,10 @@ import io.github.iree4j.status.StatusCode;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The timelines of a device, and how threads wait for them: one lock for all. */
+/** The timelines of a device, with a single lock and condition for all waiting threads. */
 final class Clock {
-    private @Nullable Throwable failed; // the cause of the loss; guarded by this, like the next
-    private int running; // lanes that are running commands
+    private @Nullable Throwable failed; // the cause of the loss; guarded by this, like the counter of lanes
+    private int running; // number of lanes running commands
 
     /** A timeline. */
     final class Timeline extends Resource implements DriverTimeline {
@@ -51,7 +51,7 @@ final class Clock {
         protected void destroy() {}
     }
 
-    /** Under the lock: waits until a condition holds, the time is up, or the device is lost. */
+    /** Waits until a condition holds, the time is up, or the device is lost. Under the lock. */
     boolean await(BooleanSupplier condition, long timeoutNanos) throws InterruptedException {
         long start = System.nanoTime();
         while (!condition.getAsBoolean() && !isLost()) {
@@ -69,7 +69,7 @@ final class Clock {
         notifyAll();
     }
 
-    /** Under the lock: a lane may begin with commands; {@link #end} follows. */
+    /** Begins commands of a lane, followed by {@link #end}; false once the device has failed. Under the lock. */
     boolean begin() {
         if (failed != null) {
             return false;
@@ -78,7 +78,7 @@ final class Clock {
         return true;
     }
 
-    /** Under the lock: a lane is done with commands; with why nothing may rely on them, or null. */
+    /** Ends a lane's commands, with the cause of a failure or null. Under the lock. */
     void end(@Nullable Throwable cause) {
         running--;
         if (failed == null) {
@@ -87,7 +87,7 @@ final class Clock {
         notifyAll();
     }
 
-    /** Whether the device is lost: other lanes use memory until they are done with the commands that they have begun. */
+    /** Returns whether the device is lost and no lane runs commands: such lanes use memory. */
     synchronized boolean isLost() {
         return failed != null && running == 0;
     }

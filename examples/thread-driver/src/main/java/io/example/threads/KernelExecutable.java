@@ -6,7 +6,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 
-/** A library that is loaded on a device. */
+/** A library loaded on a device. */
 final class KernelExecutable extends Executable {
     private final ThreadDriver driver;
     private final String format;

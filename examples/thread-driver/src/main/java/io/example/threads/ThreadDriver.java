@@ -65,7 +65,7 @@ final class ThreadDriver implements StreamDriver {
         }
     }
 
-    /** The bytes of a range of storage, whether or not the host sees them. */
+    /** Returns the bytes of a range of storage, visible to the host or hidden. */
     MemorySegment bytes(StreamStorage storage, long offset, long length) {
         return memory.bytes(storage.handle()).asSlice(storage.offset() + offset, length);
     }

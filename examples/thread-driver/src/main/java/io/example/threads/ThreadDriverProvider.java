@@ -44,7 +44,7 @@ public final class ThreadDriverProvider implements DriverProvider {
         return open(options, new ThreadDriver(options));
     }
 
-    /** Creates a device of a driver, which the device then owns. */
+    /** Creates a device that owns the driver. */
     static StreamDevice open(DeviceOptions options, ThreadDriver driver) {
         try {
             return new StreamDevice(DEVICE, options, driver, StreamDevice.CLOSE_LIMIT);

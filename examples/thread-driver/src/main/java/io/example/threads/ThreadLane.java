@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class ThreadLane implements Lane {
     private final Clock clock;
     private final Clock.Timeline timeline;
-    private final ArrayDeque<Submission> submissions = new ArrayDeque<>(); // guarded by the clock, like the rest
+    private final ArrayDeque<Submission> submissions = new ArrayDeque<>(); // guarded by the clock, like the other fields
     private boolean held;
     private boolean closed;
     private final Thread thread;
@@ -46,7 +46,7 @@ final class ThreadLane implements Lane {
         }
     }
 
-    /** Pauses or continues, like hardware that is busy with other work. */
+    /** Pauses or continues, like hardware busy with other work. */
     void hold(boolean on) {
         synchronized (clock) {
             held = on;
@@ -77,7 +77,7 @@ final class ThreadLane implements Lane {
         }
     }
 
-    /** Runs commands; returns what a kernel threw, after which no submission can be relied on. */
+    /** Runs commands. Returns the exception of a kernel, which ends the device; null without. */
     private static @Nullable Throwable execute(Submission next) {
         try {
             if (next.commands() instanceof ThreadCommands commands) {
@@ -89,7 +89,7 @@ final class ThreadLane implements Lane {
         }
     }
 
-    /** Under the lock: whether all waits of the first submission are reached. */
+    /** Returns whether all waits of the first submission are reached. Under the lock. */
     private boolean isReady() {
         Submission first = submissions.peek();
         if (first == null || held) {

@@ -53,7 +53,7 @@ final class ThreadMemory extends DriverMemory {
         }
     }
 
-    /** Imported memory, which its owner frees later. */
+    /** Memory imported from an owner, who frees the memory later. */
     @SuppressWarnings("restricted")
     static ThreadMemory at(Handles handles, long address, long size) {
         return new ThreadMemory(handles, MemorySegment.ofAddress(address).reinterpret(size), true, null);

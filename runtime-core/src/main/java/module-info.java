@@ -19,15 +19,13 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.hal.collective to
             io.github.iree4j.backend.stream;
     exports io.github.iree4j.hal.loader;
+    exports io.github.iree4j.hal.local to
+            io.github.iree4j.virtual.devices;
     exports io.github.iree4j.hal.pool;
     exports io.github.iree4j.hal.record;
     exports io.github.iree4j.hal.schedule;
     exports io.github.iree4j.hal.spi;
     exports io.github.iree4j.hal.storage;
-    exports io.github.iree4j.hal.virtual to
-            io.github.iree4j.laboratory,
-            io.github.iree4j.recorder,
-            io.github.iree4j.spring.test;
     exports io.github.iree4j.lifetime;
     exports io.github.iree4j.module;
     exports io.github.iree4j.modules.check to

@@ -14,7 +14,8 @@ module io.github.iree4j.runtime {
             io.github.iree4j.backend.vulkan;
     exports io.github.iree4j.flatbuffer to
             io.github.iree4j.backend.gpu,
-            io.github.iree4j.backend.vulkan;
+            io.github.iree4j.backend.vulkan,
+            io.github.iree4j.vmasm;
     exports io.github.iree4j.hal;
     exports io.github.iree4j.hal.collective to
             io.github.iree4j.backend.stream;
@@ -41,9 +42,9 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.tensor to
             io.github.iree4j.backend.vulkan;
     exports io.github.iree4j.vm;
-    exports io.github.iree4j.vm.asm to
-            io.github.iree4j.tools;
     exports io.github.iree4j.vm.bytecode;
+    exports io.github.iree4j.vm.isa to
+            io.github.iree4j.vmasm;
 
     uses io.github.iree4j.vm.bytecode.ProgramCheck;
     uses io.github.iree4j.hal.spi.DriverProvider;

@@ -45,7 +45,7 @@ class ArchitectureTest {
 
     /** The modules with packages in {@link #MAY_USE}. */
     private static final List<String> PARTS =
-            List.of("runtime-core", "virtual-devices", "vmvx", "backend-stream", "backend-vulkan", "backend-gpu");
+            List.of("runtime-core", "vmasm", "virtual-devices", "vmvx", "backend-stream", "backend-vulkan", "backend-gpu");
 
     /** Packages open to every other. */
     private static final List<String> COMMON = List.of("api", "status", "lifetime");

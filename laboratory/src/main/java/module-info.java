@@ -2,6 +2,7 @@
 @SuppressWarnings("module") // the named modules are not on the path of this compilation
 module io.github.iree4j.laboratory {
     requires transitive io.github.iree4j.runtime;
+    requires io.github.iree4j.virtual.devices;
     requires static transitive org.jspecify;
     requires org.yaml.snakeyaml;
 

@@ -2,6 +2,7 @@
 @SuppressWarnings("module") // the named ones are not on the path when this is compiled
 module io.github.iree4j.recorder {
     requires transitive io.github.iree4j.runtime;
+    requires io.github.iree4j.virtual.devices;
     requires static transitive org.jspecify;
     requires org.slf4j;
 

@@ -14,20 +14,19 @@ module io.github.iree4j.runtime {
             io.github.iree4j.backend.vulkan;
     exports io.github.iree4j.flatbuffer to
             io.github.iree4j.backend.gpu,
-            io.github.iree4j.backend.vulkan;
+            io.github.iree4j.backend.vulkan,
+            io.github.iree4j.vmasm;
     exports io.github.iree4j.hal;
     exports io.github.iree4j.hal.collective to
             io.github.iree4j.backend.stream;
     exports io.github.iree4j.hal.loader;
+    exports io.github.iree4j.hal.local to
+            io.github.iree4j.virtual.devices;
     exports io.github.iree4j.hal.pool;
     exports io.github.iree4j.hal.record;
     exports io.github.iree4j.hal.schedule;
     exports io.github.iree4j.hal.spi;
     exports io.github.iree4j.hal.storage;
-    exports io.github.iree4j.hal.virtual to
-            io.github.iree4j.laboratory,
-            io.github.iree4j.recorder,
-            io.github.iree4j.spring.test;
     exports io.github.iree4j.lifetime;
     exports io.github.iree4j.module;
     exports io.github.iree4j.modules.check to
@@ -43,9 +42,9 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.tensor to
             io.github.iree4j.backend.vulkan;
     exports io.github.iree4j.vm;
-    exports io.github.iree4j.vm.asm to
-            io.github.iree4j.tools;
     exports io.github.iree4j.vm.bytecode;
+    exports io.github.iree4j.vm.isa to
+            io.github.iree4j.vmasm;
 
     uses io.github.iree4j.vm.bytecode.ProgramCheck;
     uses io.github.iree4j.hal.spi.DriverProvider;

@@ -44,8 +44,8 @@ class ArchitectureTest {
     private static final String R = "io.github.iree4j";
 
     /** The modules with packages in {@link #MAY_USE}. */
-    private static final List<String> PARTS =
-            List.of("runtime-core", "vmvx", "backend-stream", "backend-vulkan", "backend-gpu");
+    private static final List<String> PARTS = List.of(
+            "runtime-core", "vmasm", "virtual-devices", "vmvx", "backend-stream", "backend-vulkan", "backend-gpu");
 
     /** Packages open to every other. */
     private static final List<String> COMMON = List.of("api", "status", "lifetime");

@@ -8,8 +8,6 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.QueuePeaks;
-import io.github.iree4j.hal.virtual.VirtualClock;
-import io.github.iree4j.hal.virtual.VirtualDevice;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -51,22 +49,6 @@ class PeaksTest {
             end.await();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        }
-    }
-
-    @Test
-    void aStreamKnowsTheNumberOfItsOperations() {
-        VirtualClock clock = VirtualClock.stepped();
-        try (VirtualDevice device =
-                VirtualDevice.builder().clock(clock).fifoQueues(1).build()) {
-            DeviceQueue queue = device.queue(0);
-            for (int i = 0; i < MANY; i++) {
-                queue.barrier(null, null, 0);
-            }
-            clock.runUntilIdle();
-            assertThat(queue.counters().inFlight()).isZero();
-            assertThat(queue.takePeaks()).isEqualTo(new QueuePeaks(0, MANY));
-            assertThat(queue.takePeaks()).isEqualTo(new QueuePeaks(0, 0));
         }
     }
 

@@ -45,7 +45,7 @@ abstract class ProgramFixture {
 
     VmModule module() {
         return NativeModule.builder("java", 1, State::new)
-                .function("mix", "0iIfF_FfIi", ProgramTest::mix)
+                .function("mix", "0iIfF_FfIi", ProgramFixture::mix)
                 .function("same", "0r_r", (s, c) -> c.returnRef(retained(c.ref(Object.class))))
                 .attribute("iree.abi.declaration", "sync func @same(%x: tensor<?x2xf32>) -> (%y: tensor<?x2xf32>)")
                 .function("any", "0r_r", (s, c) -> c.returnRef(retained(c.ref(Object.class))))
@@ -56,8 +56,8 @@ abstract class ProgramFixture {
                 .attribute("iree.abi.declaration", "sync func @half(%x: tensor<2xf16>) -> (%y: tensor<2xf16>)")
                 .function("byte", "0r_r", (s, c) -> c.returnRef(retained(c.ref(Object.class))))
                 .attribute("iree.abi.declaration", "sync func @byte(%x: tensor<ui8>) -> (%y: tensor<ui8>)")
-                .function("list", "0r_r", ProgramTest::list)
-                .function("loop", "0v_r", ProgramTest::loop)
+                .function("list", "0r_r", ProgramFixture::list)
+                .function("loop", "0v_r", ProgramFixture::loop)
                 .function("wait", "0v_i", this::waitUntilAllowed)
                 .function("one", "0v_i", this::oneAtATime)
                 .function("fail", "0v_v", (s, c) -> {

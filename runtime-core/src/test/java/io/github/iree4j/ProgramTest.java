@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.vm.asm.VmAssembler;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmModule;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -162,21 +163,15 @@ class ProgramTest extends ProgramFixture {
 
     @Test
     void fullNamesAreFoundAgainWhereAModuleIsNamedLikeTheProgram() {
-        byte[][] modules = new byte[2][];
+        VmModule[] modules = new VmModule[2];
         for (int i = 0; i < 2; i++) {
-            modules[i] = VmAssembler.assemble("""
-                    vm.module @%s version 0
-                    vm.export @number
-                    vm.func @number() -> (i32) {
-                    ^bb0:
-                      %%i0 = vm.const.i32 %d
-                      vm.return %%i0
-                    }
-                    """.formatted(i == 0 ? "adder" : "other", i + 1));
+            modules[i] = NativeModule.builder(i == 0 ? "adder" : "other", 0, Object::new)
+                    .function("number", "0v_i", (_, call) -> call.returnI32(0))
+                    .build();
         }
         try (Program program = runtime.load(ProgramOptions.builder()
-                .module("first", modules[0])
-                .module("second", modules[1])
+                .module(modules[0])
+                .module(modules[1])
                 .name("adder")
                 .build())) {
             assertThat(program.functions())

@@ -12,8 +12,6 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.hal.virtual.VirtualClock;
-import io.github.iree4j.hal.virtual.VirtualDevice;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -125,24 +123,5 @@ class RuntimeDiagnosticsTest {
         }
         assertThat(TaintWindow.openedCount()).isGreaterThan(opened);
         assertThat(TaintWindow.recoveredCount()).isGreaterThan(recovered);
-    }
-
-    @Test
-    void aStreamKnowsItsPast() {
-        VirtualClock clock = VirtualClock.stepped();
-        try (VirtualDevice device =
-                        VirtualDevice.builder().clock(clock).fifoQueues(2).build();
-                TimelineSemaphore semaphore = TimelineSemaphore.create(0);
-                Fence first = Fence.at(semaphore, 1);
-                Fence second = Fence.at(semaphore, 2)) {
-            device.queue(0).barrier(null, first, 0);
-            device.queue(1).barrier(first, second, 0);
-            assertThat(device.queue(1).frontier().epochOf(device.queue(0).axis()))
-                    .isEqualTo(1);
-            assertThat(device.queue(1).frontierCounters().merges()).isEqualTo(1);
-            assertThat(device.queue(1).frontierCounters().evictions()).isZero();
-            clock.runUntilIdle();
-            assertThat(device.queue(1).frontier().size()).isZero();
-        }
     }
 }

@@ -13,7 +13,7 @@ import io.github.iree4j.task.ProcessOptions;
 import io.github.iree4j.task.TaskProcess;
 import io.github.iree4j.task.Topology;
 import io.github.iree4j.task.WorkerContext;
-import io.github.iree4j.vm.asm.VmAssembler;
+import io.github.iree4j.vm.NativeModule;
 import java.util.BitSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -122,10 +122,11 @@ class RuntimeWorkersTest {
 
     @Test
     void workersMayStartCallsWithoutWaiting() throws Exception {
-        String empty = "vm.module @m version 0\nvm.export @f\nvm.func @f() -> () {\n^bb0:\n  vm.return\n}\n";
         try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
                 Program program = runtime.load(ProgramOptions.builder()
-                        .module("m", VmAssembler.assemble(empty))
+                        .module(NativeModule.builder("m", 0, Object::new)
+                                .function("f", "0v_v", (_, _) -> {})
+                                .build())
                         .build())) {
             ProgramFunction function = program.function("f");
             Throwable refused = onWorker(runtime, () -> catchThrowable(function::invoke));

@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.hal.local.LocalBackend;
+import io.github.iree4j.hal.spi.DeviceOptions;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +18,7 @@ class QueueCommandTest {
     private static final BufferParams MEMORY =
             new BufferParams(MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE, BufferUsage.DEFAULT);
 
-    private final Device device = VirtualDevice.builder().build();
+    private final Device device = new LocalBackend().open(DeviceOptions.builder());
     private final Buffer one = device.allocator().allocate(MEMORY, 16);
     private final Buffer two = device.allocator().allocate(MEMORY, 16);
     private final HalFile file =

@@ -92,6 +92,7 @@ public abstract class HostDevice implements Device, ChannelHost {
      * @param info the description
      * @param options the options, including the number of queues; at least 1 queue is made
      */
+    @SuppressWarnings("this-escape") // the memory and the allocator only keep the device
     protected HostDevice(DeviceInfo info, DeviceOptions options) {
         this(info, options, QueueBackend.SAME_THREAD, new CallerRunners(0, 1));
     }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Channel;
 import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.Collective;
@@ -13,8 +12,6 @@ import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.hal.virtual.VirtualClock;
-import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -53,33 +50,6 @@ class CollectiveFailureTest extends CollectiveFixture {
         assertThat(ran.failed()).isOne();
         assertThat(ran.retired()).isOne();
         assertThat(ran.inFlight()).isZero();
-    }
-
-    @Test
-    void aLostDeviceFailsOnlyItsWaiters() {
-        VirtualClock clock = VirtualClock.stepped();
-        VirtualDevice lost = closed(VirtualDevice.builder().clock(clock).build());
-        VirtualDevice other = closed(VirtualDevice.builder().clock(clock).build());
-        device.close();
-        device = other;
-        Channel mine = closed(other.createChannel(-1, ChannelParams.of("lost", 0, 2)));
-        Channel theirs = closed(lost.createChannel(-1, ChannelParams.of("lost", 1, 2)));
-        List<Channel> unrelated = channels("unrelated", 2);
-        Fence waits = submit(0, null, one(mine, SUM, 0, ints(1), ints(0), 1));
-        Fence half = submit(0, null, one(unrelated.get(0), SUM, 0, ints(1), ints(0), 1));
-        clock.runUntilIdle();
-        IreeException cause = IreeException.of(StatusCode.UNAVAILABLE, "fell off the bus");
-        lost.lose(cause);
-        assertThat(waits.failure().orElseThrow()).cause().isSameAs(cause);
-        Fence late = submit(0, null, one(mine, SUM, 0, ints(1), ints(0), 1));
-        clock.runUntilIdle();
-        assertThat(late.failure().orElseThrow()).cause().isSameAs(cause);
-        Fence later = closed(Fence.at(closed(TimelineSemaphore.create(0)), 1));
-        lost.queue(0).execute(null, later, one(theirs, SUM, 0, ints(1), ints(0), 1), null, 0);
-        assertThat(later.failure().orElseThrow()).cause().isSameAs(cause);
-        Fence whole = submit(0, null, one(unrelated.get(1), SUM, 0, ints(1), ints(0), 1));
-        clock.runUntilIdle();
-        assertReached(List.of(half, whole));
     }
 
     @Test

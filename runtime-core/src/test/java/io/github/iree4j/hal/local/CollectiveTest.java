@@ -12,8 +12,6 @@ import io.github.iree4j.hal.Channel;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.SchedulingDomain;
-import io.github.iree4j.hal.virtual.VirtualClock;
-import io.github.iree4j.hal.virtual.VirtualDevice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -101,57 +99,5 @@ class CollectiveTest extends CollectiveFixture {
         assertThat(after.waits()).as("only the caller's wait").isOne();
         assertThat(device.queue(1).counters().retired()).isEqualTo(2);
         assertThat(device.queue(1).counters().waits()).isZero();
-    }
-
-    @Test
-    void onAStreamWorkBehindTheLastCollectiveIsPromisedWhenIssued() {
-        VirtualClock clock = VirtualClock.stepped();
-        device.close();
-        device = closed(VirtualDevice.builder().clock(clock).fifoQueues(2).build());
-        List<Channel> channels = channels("promised", 2);
-        Buffer first = ints(1);
-        Buffer second = ints(2);
-        Fence done = submit(0, null, commands(commands -> {
-            commands.collective(channels.get(0), SUM, 0, BufferRef.of(first), BufferRef.of(first), 1);
-            commands.executionBarrier(FULL, FULL, 0);
-            commands.fillBuffer(BufferRef.of(second), 6, 4, 0);
-        }));
-        clock.runUntilIdle();
-        assertThat(done.semaphore(0).frontierAt(1))
-                .as("no promise before the others arrive")
-                .isNull();
-        Fence after = fence();
-        device.queue(1).barrier(done, after, 0); // held back, until the promise
-        Buffer other = ints(3);
-        submit(1, null, one(channels.get(1), SUM, 0, other, other, 1));
-        while (device.queue(1).counters().pending() > 0) {
-            assertThat(clock.step()).isTrue();
-        }
-        assertThat(done.isReached()).isFalse();
-        assertThat(frontier(done).producerAxis()).isEqualTo(device.queue(0).axis());
-        clock.runUntilIdle();
-        assertReached(List.of(done, after));
-        assertThat(read(second)).containsExactly(6);
-    }
-
-    @Test
-    void streamsMeetAsWell() {
-        VirtualClock clock = VirtualClock.stepped();
-        device.close();
-        device = closed(VirtualDevice.builder().clock(clock).fifoQueues(2).build());
-        List<Channel> channels = channels("streams", 2);
-        Buffer first = ints(1);
-        Buffer second = ints(2);
-        Fence a = submit(0, null, one(channels.get(0), SUM, 0, first, first, 1));
-        clock.runUntilIdle();
-        assertThat(a.isReached()).isFalse();
-        Fence b = submit(1, null, one(channels.get(1), SUM, 0, second, second, 1));
-        Fence after = fence();
-        device.queue(0).barrier(closed(Fence.join(a, b)), after, 0);
-        clock.runUntilIdle();
-        assertReached(List.of(a, b, after));
-        assertThat(read(first)).containsExactly(3);
-        assertThat(frontier(a)).isEqualTo(frontier(b));
-        assertThat(frontier(a).size()).isOne();
     }
 }

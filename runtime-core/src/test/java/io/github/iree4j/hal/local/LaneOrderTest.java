@@ -8,6 +8,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.loader.HostDispatch;
@@ -15,7 +16,7 @@ import io.github.iree4j.hal.loader.LoadedExecutable;
 import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.hal.schedule.QueueBackend;
 import io.github.iree4j.hal.schedule.QueueScheduler;
-import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.task.ProcessExecutor;
 import io.github.iree4j.task.SteppedExecutor;
 import java.lang.foreign.MemorySegment;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.Test;
 
 /** The holder of the only lane of a queue, with the only worker stepped by the test. */
 class LaneOrderTest {
-    private final VirtualDevice device = VirtualDevice.builder().build();
+    private final Device device = new LocalBackend().open(DeviceOptions.builder());
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SteppedExecutor stepped =
             ProcessExecutor.builder(1).callers(1).computeSlots(4).buildStepped();

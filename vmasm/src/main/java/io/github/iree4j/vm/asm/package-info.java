@@ -7,7 +7,9 @@
  * defined by the opcode table in {@code vm.isa} alone; the spelling is defined by {@code InstructionSyntax}, used in
  * both directions. Everything here is stateless or confined to a single call.
  */
+@NotForApplications
 @NullMarked
 package io.github.iree4j.vm.asm;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.virtual;
+package io.github.iree4j.hal.contract;
 
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.loader.ExecutableLoader;

@@ -5,7 +5,9 @@
  * <p>Start at {@link io.github.iree4j.hal.virtual.VirtualDevice}. Memory and code are the CPU's; only time and queues
  * are virtual.
  */
+@NotForApplications
 @NullMarked
 package io.github.iree4j.hal.virtual;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+package io.github.iree4j;
+
+/** The package exported by this module to others of this project. */
+class VmasmApiTest extends PublicApiTest {}

@@ -11,6 +11,7 @@ import io.github.iree4j.tensor.JavaArrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class CompiledFunction extends ProgramFunction {
     private final FunctionCalls calls;
     private final Signature signature;
+    private final Function<@Nullable Object[], Results> returned = this::returned;
     private final List<ValueKind> argumentKinds;
     private final List<ValueKind> resultKinds;
     private volatile @Nullable Values values; // null before the first use
@@ -108,7 +110,7 @@ final class CompiledFunction extends ProgramFunction {
 
     @Override
     Results invokeHere(@Nullable Object[] inputs) {
-        return calls.invoke(Tensor.inputs(inputs), this::returned);
+        return calls.invoke(Tensor.inputs(inputs), returned);
     }
 
     @Override

@@ -53,7 +53,7 @@ public final class IreeRuntime implements AutoCloseable {
     private final RuntimeMonitor monitor;
     private final CountDownLatch freed = new CountDownLatch(1);
     private volatile boolean isHurried; // frees on another thread, so that close(Duration) need not wait for freeing
-    private final UseGuard guard = new UseGuard(() -> "runtime", this::free);
+    private final UseGuard guard = UseGuard.of(() -> "runtime", this::free);
 
     IreeRuntime(RuntimeOptions options) {
         this.options = options;

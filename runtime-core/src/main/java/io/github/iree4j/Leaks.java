@@ -1,8 +1,8 @@
 package io.github.iree4j;
 
-import io.github.iree4j.hal.ElementType;
-import io.github.iree4j.hal.Shape;
 import io.github.iree4j.monitor.LeakReport;
+import io.github.iree4j.tensor.DeviceMemory;
+import io.github.iree4j.tensor.TensorElements;
 import java.lang.ref.Cleaner;
 import java.security.CodeSource;
 import java.util.Comparator;
@@ -53,14 +53,10 @@ final class Leaks {
 
     private record Site(String program, String place) {}
 
-    /**
-     * Watches a tensor with device memory until the tensor is closed.
-     *
-     * @param program the program charged for the tensor; empty for none
-     */
-    Watch watch(Tensor tensor, Shape shape, ElementType type, String program) {
+    /** Watches a tensor with these elements in device memory until the tensor is closed. */
+    Watch watch(Tensor tensor, TensorElements elements) {
         openTensors.increment();
-        return watch(tensor, new Result(this, shape, type, program));
+        return watch(tensor, new Result(this, elements));
     }
 
     /** Forgotten tensors by program and place of creation, most first. */
@@ -121,24 +117,24 @@ final class Leaks {
 
     /** Open objects except the runtime itself, in order of creation; empty unless places of creation are recorded. */
     List<LeakReport.Open> open() {
+        record Traced(Watch watch, CreationSite site) {}
         return open.stream()
-                .sorted(Comparator.comparingLong(watch -> watch.id))
-                .map(watch -> new LeakReport.Open(watch.id, watch.what(), watch.site))
+                .map(watch -> new Traced(watch, Objects.requireNonNull(watch.site)))
+                .sorted(Comparator.comparingLong(each -> each.site.id))
+                .map(each -> new LeakReport.Open(each.site.id, each.watch.what(), each.site))
                 .toList();
     }
 
     /** Knows only the description of the watched object, and must not keep the object reachable. */
     abstract static class Watch implements Runnable {
         final Leaks leaks;
-        private final long id; // in order of creation; 0 when not recorded
         private final @Nullable CreationSite site;
         private Cleaner.@Nullable Cleanable cleanable;
         private boolean closed; // read only by the writing thread: the collector does not report closed objects
 
         Watch(Leaks leaks) {
             this.leaks = leaks;
-            this.id = leaks.trace ? leaks.nextId.incrementAndGet() : 0;
-            this.site = leaks.trace ? new CreationSite() : null;
+            this.site = leaks.trace ? new CreationSite(leaks.nextId.incrementAndGet()) : null;
         }
 
         /** Describes the object; not called for closed objects. */
@@ -201,20 +197,23 @@ final class Leaks {
 
     /** Created for each result of each call; the description is therefore built on demand. */
     private static final class Result extends Watch {
-        private final Shape shape;
-        private final ElementType type;
-        private final String program;
+        private final TensorElements elements;
 
-        Result(Leaks leaks, Shape shape, ElementType type, String program) {
+        Result(Leaks leaks, TensorElements elements) {
             super(leaks);
-            this.shape = shape;
-            this.type = type;
-            this.program = program;
+            this.elements = elements;
+        }
+
+        /** The program charged for the tensor; empty for none. */
+        private String program() {
+            DeviceMemory memory = elements.memory();
+            return memory == null ? "" : memory.consumer();
         }
 
         @Override
         String what() {
-            return "result " + shape.format(type) + (program.isEmpty() ? "" : " of program '" + program + "'");
+            String program = program();
+            return "result " + elements.header() + (program.isEmpty() ? "" : " of program '" + program + "'");
         }
 
         @Override
@@ -226,7 +225,7 @@ final class Leaks {
         @Override
         void forgotten() {
             CreationSite created = creation();
-            boolean isFirst = leaks.isFirst(new Site(program, created == null ? "" : created.place()));
+            boolean isFirst = leaks.isFirst(new Site(program(), created == null ? "" : created.place()));
             leaks.forgottenTensors.increment(); // afterwards: whoever reads the total finds the places
             FORGOTTEN_IN_PROCESS.increment();
             if (isFirst) {
@@ -239,10 +238,12 @@ final class Leaks {
     private static final class CreationSite extends Throwable {
         private static final long serialVersionUID = 1L;
 
+        private final long id; // in order of creation
         private final String place = callerOutside();
 
-        CreationSite() {
+        CreationSite(long id) {
             super("creation site");
+            this.id = id;
         }
 
         /** The method of the application that created the object; empty when the stack has no such method. */

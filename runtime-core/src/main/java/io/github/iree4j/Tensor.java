@@ -46,9 +46,6 @@ import org.jspecify.annotations.Nullable;
 public final class Tensor implements AutoCloseable {
     private static final int TEXT_ELEMENTS = 64;
 
-    private final ElementType type;
-    private final Shape shape;
-    private final long bytes;
     private final TensorElements elements;
     private final Leaks.@Nullable Watch watch; // tracks the closing of a result
 
@@ -63,12 +60,8 @@ public final class Tensor implements AutoCloseable {
 
     /** Creates a tensor in device memory, tracked by leaks; takes ownership of the elements. */
     Tensor(TensorElements elements, @Nullable Leaks leaks) {
-        this.type = elements.type();
-        this.shape = elements.shape();
-        this.bytes = elements.byteSize();
         this.elements = elements;
-        DeviceMemory memory = elements.memory();
-        this.watch = leaks == null ? null : leaks.watch(this, shape, type, memory == null ? "" : memory.consumer());
+        this.watch = leaks == null ? null : leaks.watch(this, elements);
     }
 
     /** Creates a result; takes ownership of the caller's reference to the view. */
@@ -332,7 +325,7 @@ public final class Tensor implements AutoCloseable {
      * @return the element type
      */
     public ElementType elementType() {
-        return type;
+        return elements.type();
     }
 
     /**
@@ -341,7 +334,7 @@ public final class Tensor implements AutoCloseable {
      * @return the shape, {@link Shape#SCALAR} for a scalar
      */
     public Shape shape() {
-        return shape;
+        return elements.shape();
     }
 
     /**
@@ -350,7 +343,7 @@ public final class Tensor implements AutoCloseable {
      * @return bytes; packed for elements smaller than a byte
      */
     public long byteSize() {
-        return bytes;
+        return elements.byteSize();
     }
 
     /**
@@ -370,7 +363,7 @@ public final class Tensor implements AutoCloseable {
      * @return all elements, row-major
      */
     public float[] toFloatArray() {
-        return elements.read(data -> ElementArrays.floats(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.floats(elementType(), data, arrayLength()));
     }
 
     /**
@@ -379,7 +372,7 @@ public final class Tensor implements AutoCloseable {
      * @return all elements, row-major
      */
     public double[] toDoubleArray() {
-        return elements.read(data -> ElementArrays.doubles(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.doubles(elementType(), data, arrayLength()));
     }
 
     /**
@@ -388,7 +381,7 @@ public final class Tensor implements AutoCloseable {
      * @return all elements, row-major
      */
     public int[] toIntArray() {
-        return elements.read(data -> ElementArrays.ints(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.ints(elementType(), data, arrayLength()));
     }
 
     /**
@@ -397,7 +390,7 @@ public final class Tensor implements AutoCloseable {
      * @return all elements, row-major
      */
     public long[] toLongArray() {
-        return elements.read(data -> ElementArrays.longs(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.longs(elementType(), data, arrayLength()));
     }
 
     /**
@@ -406,7 +399,7 @@ public final class Tensor implements AutoCloseable {
      * @return all elements, row-major
      */
     public short[] toShortArray() {
-        return elements.read(data -> ElementArrays.shorts(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.shorts(elementType(), data, arrayLength()));
     }
 
     /**
@@ -416,7 +409,7 @@ public final class Tensor implements AutoCloseable {
      * @throws IreeException INVALID_ARGUMENT for types that are not integers; OUT_OF_RANGE for a value that does not fit a byte
      */
     public byte[] toByteArray() {
-        return elements.read(data -> ElementArrays.bytes(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.bytes(elementType(), data, arrayLength()));
     }
 
     /**
@@ -425,7 +418,7 @@ public final class Tensor implements AutoCloseable {
      * @return all elements, row-major
      */
     public boolean[] toBooleanArray() {
-        return elements.read(data -> ElementArrays.booleans(type, data, arrayLength()));
+        return elements.read(data -> ElementArrays.booleans(elementType(), data, arrayLength()));
     }
 
     /**
@@ -435,8 +428,8 @@ public final class Tensor implements AutoCloseable {
      */
     public byte[] rawBytes() {
         return elements.read(data -> {
-            if (bytes > Integer.MAX_VALUE - 8) {
-                throw tooLong(bytes);
+            if (byteSize() > Integer.MAX_VALUE - 8) {
+                throw tooLong(byteSize());
             }
             return data.toArray(ValueLayout.JAVA_BYTE);
         });
@@ -450,8 +443,8 @@ public final class Tensor implements AutoCloseable {
      *     closed or confined to another thread
      */
     public void copyTo(MemorySegment target) {
-        checkFits(target, type, shape, bytes);
-        elements.read(data -> target.asSlice(0, bytes).copyFrom(data));
+        checkFits(target, elementType(), shape(), byteSize());
+        elements.read(data -> target.asSlice(0, byteSize()).copyFrom(data));
     }
 
     /**
@@ -465,10 +458,10 @@ public final class Tensor implements AutoCloseable {
      */
     @NotForApplications
     public void copyPart(long first, MemorySegment target) {
-        if (first < 0 || first > bytes - target.byteSize()) {
+        if (first < 0 || first > byteSize() - target.byteSize()) {
             throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
-                    "%s has %d bytes, not %d from %d".formatted(elements.name(), bytes, target.byteSize(), first));
+                    "%s has %d bytes, not %d from %d".formatted(elements.name(), byteSize(), target.byteSize(), first));
         }
         elements.read(data -> target.copyFrom(data.asSlice(first, target.byteSize())));
     }
@@ -483,19 +476,19 @@ public final class Tensor implements AutoCloseable {
      *     a byte; RESOURCE_EXHAUSTED when the heap has no room for the copy
      */
     public Tensor copyRows(long first, long rows) {
-        if (shape.rank() == 0 || !type.isByteAligned()) {
+        if (shape().rank() == 0 || !elementType().isByteAligned()) {
             throw invalid("%s has no rows that can be copied".formatted(elements.name()));
         }
-        long all = shape.dimension(0);
+        long all = shape().dimension(0);
         if (first < 0 || rows < 0 || first > all - rows) {
             throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%s has no rows %d to %d".formatted(elements.name(), first, first + rows - 1));
         }
-        long[] part = shape.dimensions();
+        long[] part = shape().dimensions();
         part[0] = rows;
-        long row = all == 0 ? 0 : bytes / all;
-        return new Tensor(type, Shape.of(part), elements.copy(first * row, rows * row));
+        long row = all == 0 ? 0 : byteSize() / all;
+        return new Tensor(elementType(), Shape.of(part), elements.copy(first * row, rows * row));
     }
 
     /**
@@ -508,9 +501,13 @@ public final class Tensor implements AutoCloseable {
     @NotForApplications
     public Tensor reshape(long... dimensions) {
         Shape other = Shape.of(dimensions);
-        if (other.elementCount() != shape.elementCount()) {
+        if (other.elementCount() != shape().elementCount()) {
             throw invalid("%s has %d elements, and %s has %d"
-                    .formatted(elements.name(), shape.elementCount(), other.format(type), other.elementCount()));
+                    .formatted(
+                            elements.name(),
+                            shape().elementCount(),
+                            other.format(elementType()),
+                            other.elementCount()));
         }
         TensorElements same = elements.reshape(other);
         return new Tensor(same, same.memory() == null || watch == null ? null : watch.leaks);
@@ -546,7 +543,7 @@ public final class Tensor implements AutoCloseable {
      * @return the copy
      */
     public Tensor copyToHost() {
-        return new Tensor(type, shape, elements.copy(0, bytes));
+        return new Tensor(elementType(), shape(), elements.copy(0, byteSize()));
     }
 
     /**
@@ -574,7 +571,7 @@ public final class Tensor implements AutoCloseable {
     private String format(long maximumElements, boolean everyRow) {
         return elements.read(data -> {
             StringBuilder out = new StringBuilder();
-            TensorText.append(out, data, type, shape, maximumElements, everyRow);
+            TensorText.append(out, data, elementType(), shape(), maximumElements, everyRow);
             return out.toString();
         });
     }
@@ -643,7 +640,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     private int arrayLength() {
-        long count = shape.elementCount();
+        long count = shape().elementCount();
         if (count > Integer.MAX_VALUE - 8) {
             throw tooLong(count);
         }

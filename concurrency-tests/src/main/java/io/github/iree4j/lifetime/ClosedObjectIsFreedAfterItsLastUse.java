@@ -26,7 +26,7 @@ public class ClosedObjectIsFreedAfterItsLastUse {
     private int progressWhenFreed;
     private int closers;
 
-    private final UseGuard guard = new UseGuard(() -> "object", () -> {
+    private final UseGuard guard = UseGuard.of(() -> "object", () -> {
         freed++;
         progressWhenFreed = progress;
     });

@@ -97,7 +97,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         this.explanation = explanation;
         this.freeing = freeing;
         this.held = new HeldCalls("iree4j-admitted " + name, !overlaps);
-        this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
+        this.guard = UseGuard.of(() -> "program '" + name + "'", this::free);
         this.end = new ProgramEnd(this, operations);
         memory.device().schedulingDomain().add(this); // last: from here on other threads list the calls
     }

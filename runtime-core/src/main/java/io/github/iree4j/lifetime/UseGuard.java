@@ -15,7 +15,7 @@ import java.util.function.Supplier;
  * not keep a closed object alive.
  */
 @NotForApplications
-public final class UseGuard {
+public abstract class UseGuard {
     /*
      *   31       30..0
      *   CLOSED | USES
@@ -34,22 +34,42 @@ public final class UseGuard {
         }
     }
 
-    private final Supplier<String> name;
-    private final Runnable free;
-
     @SuppressWarnings("FieldMayBeFinal") // written through STATE
     private volatile int state;
 
+    /** Creates an open guard without uses. */
+    protected UseGuard() {}
+
     /**
-     * Creates a guard for an object.
+     * Creates a guard for an object that is not a guard itself.
      *
      * @param name describes the object in messages, for example {@code program 'add'}
      * @param free frees everything held by the object; must not throw
+     * @return the guard
      */
-    public UseGuard(Supplier<String> name, Runnable free) {
-        this.name = name;
-        this.free = free;
+    public static UseGuard of(Supplier<String> name, Runnable free) {
+        return new UseGuard() {
+            @Override
+            protected String describe() {
+                return name.get();
+            }
+
+            @Override
+            protected void free() {
+                free.run();
+            }
+        };
     }
+
+    /**
+     * Describes the object in messages.
+     *
+     * @return for example {@code program 'add'}
+     */
+    protected abstract String describe();
+
+    /** Frees everything held by the object. Called once, on the thread of the close or of the end of the last use. Must not throw. */
+    protected abstract void free();
 
     /**
      * Starts a use. {@link #exit} ends the use.
@@ -58,7 +78,7 @@ public final class UseGuard {
      */
     public void enter() {
         if (!tryEnter()) {
-            throw IreeException.of(StatusCode.FAILED_PRECONDITION, name.get() + " is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, describe() + " is closed");
         }
     }
 
@@ -79,7 +99,7 @@ public final class UseGuard {
     /** Ends a use. */
     public void exit() {
         if ((int) STATE.getAndAdd(this, -1) - 1 == CLOSED) {
-            free.run();
+            free();
         }
     }
 
@@ -91,7 +111,7 @@ public final class UseGuard {
     public boolean close() {
         int before = (int) STATE.getAndBitwiseOr(this, CLOSED);
         if (before == 0) {
-            free.run();
+            free();
         }
         return before >= 0;
     }

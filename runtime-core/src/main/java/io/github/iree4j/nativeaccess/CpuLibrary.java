@@ -59,7 +59,7 @@ public final class CpuLibrary extends Resource {
         this.name = name;
         this.handle = handle;
         this.exports = exports;
-        this.guard = new UseGuard(() -> "executable '" + name + "'", () -> Shim.executableRelease(handle));
+        this.guard = UseGuard.of(() -> "executable '" + name + "'", () -> Shim.executableRelease(handle));
         for (int i = 0; i < exports.size(); i++) {
             ordinals.putIfAbsent(exports.get(i).name(), i);
         }

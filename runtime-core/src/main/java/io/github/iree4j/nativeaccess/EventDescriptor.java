@@ -18,7 +18,7 @@ public final class EventDescriptor extends Resource {
 
     EventDescriptor(int descriptor) {
         this.descriptor = descriptor;
-        this.guard = new UseGuard(this::describe, () -> Shim.eventClose(descriptor));
+        this.guard = UseGuard.of(this::describe, () -> Shim.eventClose(descriptor));
     }
 
     /**

@@ -28,7 +28,7 @@ public final class EventPoller extends Resource {
 
     private EventPoller(int poller) {
         this.poller = poller;
-        this.guard = new UseGuard(this::describe, () -> Shim.pollerRelease(poller));
+        this.guard = UseGuard.of(this::describe, () -> Shim.pollerRelease(poller));
     }
 
     /**

@@ -24,7 +24,7 @@ public final class OpenFile extends Resource {
     private OpenFile(String path, int descriptor) {
         this.path = path;
         this.descriptor = descriptor;
-        this.guard = new UseGuard(this::describe, () -> Shim.eventClose(descriptor));
+        this.guard = UseGuard.of(this::describe, () -> Shim.eventClose(descriptor));
     }
 
     /**

@@ -14,7 +14,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The memory of the elements of a tensor, and the lifetime of this memory. Safe from any thread. */
-public final class TensorElements {
+public final class TensorElements extends UseGuard {
     private final ElementType type;
     private final Shape shape;
     /** The elements in host memory, or null for a result with elements in {@link #view}. */
@@ -25,7 +25,6 @@ public final class TensorElements {
     private final @Nullable DeviceMemory memory;
 
     private final boolean isShared;
-    private final UseGuard guard;
     /** Whether a call took the elements. For messages only. */
     private volatile boolean transferred;
 
@@ -46,7 +45,6 @@ public final class TensorElements {
         this.isShared = isShared;
         this.view = null;
         this.memory = null;
-        this.guard = new UseGuard(this::describe, () -> {});
     }
 
     /** Creates elements in device memory; takes ownership of the caller's reference to the view. */
@@ -57,7 +55,6 @@ public final class TensorElements {
         this.isShared = false;
         this.view = view;
         this.memory = memory;
-        this.guard = new UseGuard(this::describe, view::release);
     }
 
     /** Returns whether a tensor can be created from a view. */
@@ -103,33 +100,14 @@ public final class TensorElements {
         return memory;
     }
 
-    public boolean isClosed() {
-        return guard.isClosed();
-    }
-
-    /** Closes, now or when the last current use ends; true for the first caller. */
-    public boolean close() {
-        return guard.close();
-    }
-
     /** Records, for messages, that a call took the elements. */
     public void transferred() {
         transferred = true;
     }
 
-    /** Begins a use. The elements are not freed until {@link #exit}. */
-    public void enter() {
-        guard.enter();
-    }
-
-    /** Ends a use. */
-    public void exit() {
-        guard.exit();
-    }
-
     /** Passes the bytes to a reader. */
     public <T> T read(Function<MemorySegment, T> reader) {
-        guard.enter();
+        enter();
         try {
             return view == null || memory == null ? reader.apply(host()) : memory.read(view, reader);
         } catch (IllegalStateException | WrongThreadException e) {
@@ -138,17 +116,17 @@ public final class TensorElements {
                     "memory of %s cannot be used: %s".formatted(name(), e.getMessage()),
                     e);
         } finally {
-            guard.exit();
+            exit();
         }
     }
 
     /** Returns whether {@link #read} passes the elements in place. */
     public boolean isOnHost() {
-        guard.enter();
+        enter();
         try {
             return view == null || view.buffer().isMappable(MemoryAccess.READ);
         } finally {
-            guard.exit();
+            exit();
         }
     }
 
@@ -193,14 +171,14 @@ public final class TensorElements {
     }
 
     private TensorElements first(Shape part, long bytes) {
-        guard.enter();
+        enter();
         try {
             return view == null || memory == null
                     ? new TensorElements(type, part, host().asSlice(0, bytes), isShared)
                     : new TensorElements(
                             BufferView.create(view.buffer(), part, type, BufferView.ENCODING_DENSE_ROW_MAJOR), memory);
         } finally {
-            guard.exit();
+            exit();
         }
     }
 
@@ -229,7 +207,15 @@ public final class TensorElements {
         return "tensor " + header();
     }
 
-    private String describe() {
+    @Override
+    protected String describe() {
         return transferred ? name() + ", which was transferred to a call," : name();
+    }
+
+    @Override
+    protected void free() {
+        if (view != null) {
+            view.release();
+        }
     }
 }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class UseGuardTest {
     private final AtomicInteger freed = new AtomicInteger();
-    private final UseGuard guard = new UseGuard(() -> "thing", freed::incrementAndGet);
+    private final UseGuard guard = UseGuard.of(() -> "thing", freed::incrementAndGet);
 
     @Test
     void closingAnIdleObjectFreesIt() {
@@ -59,7 +59,7 @@ class UseGuardTest {
         for (int i = 0; i < rounds; i++) {
             AtomicInteger count = new AtomicInteger();
             frees[i] = count;
-            guards[i] = new UseGuard(() -> "thing", count::incrementAndGet);
+            guards[i] = UseGuard.of(() -> "thing", count::incrementAndGet);
         }
         AtomicInteger freedUnderUse = new AtomicInteger();
         Runnable use = () -> {

@@ -83,10 +83,10 @@ public final class StreamDevice implements Device {
      * thread ends the last operation, or closes the device later. Each operation on a stream is a use of `work`;
      * closing `work` runs workOver() after the last use. See DriverUses for the submissions without an operation.
      */
-    private final UseGuard work = new UseGuard(this::toString, this::workOver);
+    private final UseGuard work = UseGuard.of(this::toString, this::workOver);
     private final WaitHelper helper = new CompletionHelper(work, hardware, this::lookFailed);
     private final UseGuard calls =
-            new UseGuard(this::toString, this::driverUnused); // calls by threads holding nothing else
+            UseGuard.of(this::toString, this::driverUnused); // calls by threads holding nothing else
     private final DriverUses driverUses;
 
     /*

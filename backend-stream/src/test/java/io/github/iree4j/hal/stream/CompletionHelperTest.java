@@ -177,7 +177,7 @@ class CompletionHelperTest {
         CountDownLatch goesOn = new CountDownLatch(1);
         HardwareQueue queue = ((StreamQueue) device.queue(0)).stream().queue();
         CompletionHelper helper =
-                new CompletionHelper(new UseGuard(() -> "test", () -> {}), List.of(queue), failure -> {});
+                new CompletionHelper(UseGuard.of(() -> "test", () -> {}), List.of(queue), failure -> {});
         assertThat(helper.help()).as("without work").isEqualTo(WaitHelper.Outcome.NOTHING);
         try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
                 TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
@@ -211,7 +211,7 @@ class CompletionHelperTest {
     @Test
     void twoThreadsLookAtOnce() {
         open(1);
-        CompletionHelper helper = new CompletionHelper(new UseGuard(() -> "test", () -> {}), List.of(), failure -> {});
+        CompletionHelper helper = new CompletionHelper(UseGuard.of(() -> "test", () -> {}), List.of(), failure -> {});
         assertThat(helper.tryBegin()).isTrue();
         assertThat(helper.tryBegin()).isTrue();
         assertThat(helper.tryBegin()).isFalse();

@@ -270,7 +270,7 @@ class StoppedStreamTest {
     void aQueueIsNotOverWhileItsDriverCannotTell() throws InterruptedException {
         ScriptedDriver other = new ScriptedDriver(1, false);
         HardwareQueue queue = new HardwareQueue(
-                other, new UseGuard(() -> "other", () -> {}), other.lanes().getFirst(), false);
+                other, UseGuard.of(() -> "other", () -> {}), other.lanes().getFirst(), false);
         other.hold(true);
         queue.nudge();
         CountDownLatch asked = new CountDownLatch(2);

@@ -54,7 +54,7 @@ public final class VulkanApi extends Resource {
         this.flags = VulkanShim.flags(handle);
         this.version = VulkanShim.version(handle);
         this.devices = readDevices(handle);
-        this.guard = new UseGuard(this::describe, () -> VulkanShim.close(handle));
+        this.guard = UseGuard.of(this::describe, () -> VulkanShim.close(handle));
     }
 
     /**

@@ -50,7 +50,7 @@ public final class VulkanHandle extends Resource {
         this.queueFamilies = request.queueFamilies();
         this.handle = handle;
         this.features = VulkanShim.deviceFeatures(handle);
-        this.guard = new UseGuard(this::describe, () -> {
+        this.guard = UseGuard.of(this::describe, () -> {
             long[] counts = readCounts();
             counts[VulkanApi.KINDS.indexOf("DEVICES")] = 0;
             wasLost = VulkanShim.deviceIsLost(handle) != 0;

@@ -15,7 +15,7 @@ abstract sealed class VulkanObject extends Resource
     VulkanObject(VulkanHandle device, long handle, LongConsumer free) {
         this.device = device;
         this.handle = handle;
-        this.guard = new UseGuard(this::describe, () -> {
+        this.guard = UseGuard.of(this::describe, () -> {
             free.accept(handle);
             device.release();
         });

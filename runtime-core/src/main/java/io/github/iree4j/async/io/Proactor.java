@@ -102,8 +102,8 @@ public final class Proactor implements AutoCloseable {
         this.threaded = threaded;
         this.idleNanos = idle == null ? CompletionSource.FOREVER : idle.toNanos();
         this.owner = threaded ? ABSENT : RUNNING;
-        this.admission = new UseGuard(this::toString, this::seal);
-        this.sourceUse = new UseGuard(this::toString, source::close);
+        this.admission = UseGuard.of(this::toString, this::seal);
+        this.sourceUse = UseGuard.of(this::toString, source::close);
     }
 
     /**

@@ -60,13 +60,7 @@ final class AllocatorImports {
     static BufferParams params(HalState state, long affinity, VmCall call) {
         int memoryTypes = Arguments.bits("memory types", call.i32(), Arguments.MEMORY_TYPES);
         int usage = Arguments.bits("buffer usage", call.i32(), Arguments.BUFFER_USAGES);
-        return new BufferParams(
-                memoryTypes,
-                usage,
-                MemoryAccess.ALL,
-                affinity,
-                0,
-                state.module().consumer());
+        return state.params(memoryTypes, usage, affinity);
     }
 
     private static void importMemory(HalState state, VmCall call) {

@@ -33,9 +33,9 @@ final class BufferViewImports {
         Buffer buffer = call.required(Buffer.class);
         long offset = call.i64();
         long length = call.i64();
-        ElementType elementType = new ElementType(call.i32());
+        ElementType elementType = state.elementType(call.i32());
         int encoding = call.i32();
-        Shape shape = shape(call);
+        Shape shape = state.shape(call);
         if (offset == 0 && length == buffer.length()) {
             call.returnRef(BufferView.create(buffer, shape, elementType, encoding));
             return;
@@ -47,14 +47,6 @@ final class BufferViewImports {
             part.release();
             throw e;
         }
-    }
-
-    private static Shape shape(VmCall call) {
-        long[] dimensions = new long[Arguments.count("shape", call.spanCount(), Shape.MAXIMUM_RANK)];
-        for (int i = 0; i < dimensions.length; i++) {
-            dimensions[i] = call.i64();
-        }
-        return Shape.of(dimensions);
     }
 
     private static void check(HalState state, VmCall call) {

@@ -2,14 +2,20 @@ package io.github.iree4j.modules.hal;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Channel;
 import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.QueueAffinity;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.VmCall;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,9 +29,15 @@ final class HalState implements AutoCloseable {
     private final @Nullable SubmittedWork work; // for programs with early signals, or null
     private final Map<Device, Channel> channels = new HashMap<>();
 
+    // The values of the last calls: most programs ask for the same values in each call.
+    private Shape shape = Shape.SCALAR;
+    private ElementType elementType = ElementType.NONE;
+    private BufferParams params;
+
     HalState(HalModule module) {
         this.module = module;
         this.executables = module.executables().newUser();
+        this.params = new BufferParams(0, 0, MemoryAccess.ALL, QueueAffinity.ANY, 0, module.consumer());
         this.work = module.faults().signalsEarly() ? new SubmittedWork() : null;
     }
 
@@ -40,6 +52,43 @@ final class HalState implements AutoCloseable {
 
     DescriptorState descriptors() {
         return descriptors;
+    }
+
+    /** Reads the dimensions of a shape, the rest of a span. */
+    Shape shape(VmCall call) {
+        int rank = Arguments.count("shape", call.spanCount(), Shape.MAXIMUM_RANK);
+        Shape last = shape;
+        long @Nullable [] other = last.rank() == rank ? null : new long[rank];
+        for (int i = 0; i < rank; i++) {
+            long dimension = call.i64();
+            if (other == null && dimension != last.dimension(i)) {
+                other = last.dimensions(); // the same up to here
+            }
+            if (other != null) {
+                other[i] = dimension;
+            }
+        }
+        if (other != null) {
+            shape = Shape.of(other);
+        }
+        return shape;
+    }
+
+    /** Returns the type with an encoding. */
+    ElementType elementType(int encoding) {
+        if (elementType.encoding() != encoding) {
+            elementType = new ElementType(encoding);
+        }
+        return elementType;
+    }
+
+    /** Returns parameters of memory that is charged to the program. */
+    BufferParams params(int memoryTypes, int usage, long affinity) {
+        BufferParams last = params;
+        if (last.memoryType() != memoryTypes || last.usage() != usage || last.affinity() != affinity) {
+            params = new BufferParams(memoryTypes, usage, MemoryAccess.ALL, affinity, 0, module.consumer());
+        }
+        return params;
     }
 
     /** Records a submission signalling a fence, made by a call. */

@@ -360,8 +360,10 @@ class VariantsTest {
             ProgramFunction sentences = program.function("sentences");
             FunctionVariants variants = sentences.variants().orElseThrow();
             assertThat(variants).isNotNull();
-            AlignedInputs five = variants.align((Object) new float[][] {{1, 2, 3, 4, 5}});
-            AlignedInputs seven = variants.align(new float[][] {{1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 2, 2, 2}}, null);
+            AlignedInputs five =
+                    variants.align((Object) new float[][] {{1, 2, 3, 4, 5}}).orElseThrow();
+            AlignedInputs seven = variants.align(new float[][] {{1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 2, 2, 2}}, null)
+                    .orElseThrow();
             assertThat(five.inputs()).map(Tensor::shape).containsExactly(Shape.of(1, 8), Shape.of(1, 8));
             assertThat(seven.inputs()).map(Tensor::shape).containsExactly(Shape.of(2, 8), Shape.of(2, 8));
             assertThat(five.rows()).isEqualTo(1);

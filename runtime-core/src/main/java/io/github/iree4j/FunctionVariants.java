@@ -4,6 +4,7 @@ import io.github.iree4j.monitor.VariantListener;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -54,7 +55,10 @@ public final class FunctionVariants {
         this.listener = found.listener();
     }
 
-    /** The axis of rows: the first dimension of every argument and result, and no other dimension; -1 without such an axis. */
+    /**
+     * The axis of rows: the first dimension of every argument and result, and no other dimension; -1 without such an axis.
+     * An exact axis is none: rows of padding change results along such an axis, and so would rows of other calls.
+     */
     private static int rowsOf(ShapeRules rules) {
         List<String> first = rules.inputs().getFirst().dimensions();
         String axis = first == null || first.isEmpty() ? "_" : first.getFirst();
@@ -63,7 +67,7 @@ public final class FunctionVariants {
                 .allMatch(value -> value.dimensions() != null
                         && value.dimensions().indexOf(axis) == 0
                         && value.dimensions().lastIndexOf(axis) == 0);
-        return everywhere ? rules.axes().indexOf(axis) : -1;
+        return everywhere && !rules.exact().contains(axis) ? rules.axes().indexOf(axis) : -1;
     }
 
     /**
@@ -118,23 +122,20 @@ public final class FunctionVariants {
      * all arguments and results.
      *
      * @param inputs as for a call; tensors, arrays and numbers
-     * @return all arguments, masks included
-     * @throws IreeException INVALID_ARGUMENT when inputs do not fit, or there is no axis of rows
+     * @return all arguments, masks included; empty when there is no axis of rows, or this axis is exact
+     * @throws IreeException INVALID_ARGUMENT when inputs do not fit
      */
-    public AlignedInputs align(@Nullable Object... inputs) {
+    public Optional<AlignedInputs> align(@Nullable Object... inputs) {
         if (rows < 0) {
-            throw IreeException.of(
-                    StatusCode.INVALID_ARGUMENT,
-                    "calls of '%s' cannot be combined: by its shape rules, %s, no axis is the first dimension of every value"
-                            .formatted(function.fullName(), rules));
+            return Optional.empty();
         }
         VariantInputs given = new VariantInputs(function, ProgramFunction.inputs(inputs));
         long[] sizes = given.sizes();
         FunctionVariant chosen = choose(given, false);
         long[] shared = chosen.padded(sizes);
         shared[rows] = sizes[rows];
-        return new AlignedInputs(
-                function, given.tensors(shared), sizes, shared, rows, rowSizes(chosen), added(given, shared));
+        return Optional.of(new AlignedInputs(
+                function, given.tensors(shared), sizes, shared, rows, rowSizes(chosen), added(given, shared)));
     }
 
     private static long added(VariantInputs given, long[] shared) {

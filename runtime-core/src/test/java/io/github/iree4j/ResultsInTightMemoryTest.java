@@ -118,8 +118,11 @@ class ResultsInTightMemoryTest {
                         .functions("encode_*"))
                 .build())) {
             ProgramFunction sentences = program.function("sentences");
-            AlignedInputs seven = sentences.variants().orElseThrow().align((Object)
-                    new float[][] {{1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 2, 2, 2}});
+            AlignedInputs seven = sentences
+                    .variants()
+                    .orElseThrow()
+                    .align((Object) new float[][] {{1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 2, 2, 2}})
+                    .orElseThrow();
             Results padded = sentences.invoke(seven.inputs().toArray());
             fill();
             try (Results own = seven.cut(padded)) {

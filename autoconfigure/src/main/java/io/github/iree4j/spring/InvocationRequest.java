@@ -2,6 +2,7 @@ package io.github.iree4j.spring;
 
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.async.Deadline;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -40,13 +41,17 @@ public record InvocationRequest(
     }
 
     /**
-     * Returns this request with other options.
+     * Returns this request with other options. The time of the call can become shorter, not longer: a timeout begins now,
+     * and the deadline of this request stays if it comes first.
      *
      * @param others fences, timeout and priority
      * @return the request
      */
     public InvocationRequest withOptions(CallOptions others) {
-        return new InvocationRequest(program, function, inputs, others, blocking);
+        CallOptions begun = others.begin(null);
+        Deadline own = begun.deadline().orElse(null);
+        Deadline end = Deadline.earliest(own, options.deadline().orElse(null));
+        return new InvocationRequest(program, function, inputs, end == own ? begun : begun.deadline(end), blocking);
     }
 
     /** Returns this request with a caller that does not block. */

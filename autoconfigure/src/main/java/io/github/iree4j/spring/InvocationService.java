@@ -166,7 +166,7 @@ public final class InvocationService implements InvocationOperations {
         return new InvocationRequest(located.program(), located.function(), Arrays.asList(inputs), options, blocking);
     }
 
-    /** Makes the call, at the end of the chain. An interceptor may have set a timeout in place of the deadline. */
+    /** Makes the call, at the end of the chain. The request may be of an interceptor, with a timeout in place of the deadline. */
     private CompletableFuture<Results> call(InvocationRequest request) {
         CallOptions options = request.options().begin(null);
         try {

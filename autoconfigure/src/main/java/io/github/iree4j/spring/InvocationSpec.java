@@ -138,7 +138,7 @@ public interface InvocationSpec {
 
     /**
      * Makes the call, waits for the results, and converts the results: with a fence to {@link #signal}, once the fence is
-     * reached.
+     * reached. The time of the call ends before the conversion, which reads the results, perhaps from another machine.
      *
      * @param type an array, a number, a record of several results or another type of {@link ResultType}
      * @return the value; nothing needs closing, unless the type has tensors

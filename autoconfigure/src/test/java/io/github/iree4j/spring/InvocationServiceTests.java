@@ -312,6 +312,25 @@ class InvocationServiceTests {
     }
 
     @ParameterizedTest
+    @CsvSource({"0, 3600", "3600, 0"})
+    void anInterceptorMakesTheTimeOfACallShorterAndNeverLonger(long ofCaller, long ofInterceptor) {
+        InvocationService service = new InvocationService(
+                programs,
+                List.of((request, chain) -> chain.proceed(
+                        request.withOptions(request.options().timeout(Duration.ofSeconds(ofInterceptor))))));
+        InvocationSpec call =
+                service.request("adder.add").inputs(1, 2).timeout(Duration.ofSeconds(ofCaller));
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> call.invoke().close())
+                .extracting(IreeException::code)
+                .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> call.invokeAsync().await().close())
+                .extracting(IreeException::code)
+                .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+    }
+
+    @ParameterizedTest
     @ValueSource(longs = {Long.MAX_VALUE, Long.MAX_VALUE / 1_000_000_000, 1L << 40})
     void aDeadlineMayBeInAThousandYears(long seconds) {
         try (Results here = invocations

@@ -61,8 +61,9 @@ public final class Generation {
      * at the end of the step in progress, or of the last step already submitted. Callbacks run on the generator's thread,
      * where waiting for another answer of the generator never ends: use the {@code Async} methods for longer work.
      *
-     * @return completes with the result, or with an {@link IreeException}: DEADLINE_EXCEEDED after the request's timeout;
-     *     CANCELLED when the generator is closed; any failure of the program
+     * @return completes with the result, or with an {@link IreeException}: DEADLINE_EXCEEDED after the request's timeout,
+     *     in the midst of a step only if the step takes 0.1 s longer, and then on another thread, while the pages stay in
+     *     use until the end of the step; CANCELLED when the generator is closed; any failure of the program
      */
     public IreeFuture<GenerationResult> result() {
         return result;
@@ -83,7 +84,7 @@ public final class Generation {
     }
 
     /**
-     * Waits for the next token. Each token is returned once.
+     * Waits for the next token, at most until the deadline of the request. Each token is returned once.
      *
      * @return empty after the last token
      * @throws IreeException the failure of the generation, after the tokens before the failure
@@ -217,6 +218,16 @@ public final class Generation {
 
     void deadline(@Nullable Deadline end) {
         deadline = end;
+    }
+
+    /** Returns the number of generated tokens. */
+    int length() {
+        lock.lock();
+        try {
+            return tokens.size();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Returns the deadline; null for none. */

@@ -1,14 +1,17 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Deadline;
 import io.github.iree4j.async.HandoffThread;
 import io.github.iree4j.async.IreeFuture;
+import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.sampling.Sampler;
 import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -33,9 +36,10 @@ import org.slf4j.LoggerFactory;
 final class GenerationLoop implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(GenerationLoop.class);
 
-    /** A longer limit is no limit: deadlines are numbers of nanoseconds. */
-    private final String name;
+    /** The time for which a late request waits for the end of the step in progress, which frees its pages. */
+    private static final Duration GRACE = Duration.ofMillis(ThreadDeadlines.LOOK_MILLIS);
 
+    private final String name;
     private final StepPlanner planner;
     private final StepRunner runner;
     private final IntConsumer scrub;
@@ -129,10 +133,38 @@ final class GenerationLoop implements AutoCloseable {
             live.add(generation);
             arrivals.add(generation);
             arrived.signal();
+            watch(generation);
             return generation;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Has a request fail soon after its deadline, also during a step that does not end. */
+    private void watch(Generation generation) {
+        Deadline deadline = generation.deadline();
+        if (deadline == null || generation.result().isDone()) {
+            return;
+        }
+        Cancellation timer = deadline.whenPassed(GRACE, "iree4j-late " + name, () -> {
+            if (deadline.hasPassed()) {
+                generation.fail(late(generation, deadline));
+            } else { // by a clock other than the system's
+                watch(generation);
+            }
+        });
+        generation.result().whenComplete((_, _) -> timer.cancel());
+    }
+
+    private IreeException late(Generation generation, Deadline deadline) {
+        return IreeException.of(
+                StatusCode.DEADLINE_EXCEEDED,
+                "generation with '%s' has %d of at most %d tokens after %s"
+                        .formatted(
+                                name,
+                                generation.length(),
+                                generation.request().maximumTokens(),
+                                DurationText.of(deadline.timeout())));
     }
 
     GeneratorStatistics statistics() {
@@ -262,14 +294,7 @@ final class GenerationLoop implements AutoCloseable {
             } else if (deadline != null && deadline.hasPassed()) {
                 remove(each);
                 publish(); // before the failure: whoever has it may submit again
-                generation.fail(IreeException.of(
-                        StatusCode.DEADLINE_EXCEEDED,
-                        "generation with '%s' has %d of at most %d tokens after %s"
-                                .formatted(
-                                        name,
-                                        each.length() - each.promptLength(),
-                                        generation.request().maximumTokens(),
-                                        DurationText.of(deadline.timeout()))));
+                generation.fail(late(generation, deadline));
             } else {
                 firstDue = Deadline.earliest(firstDue, deadline);
             }

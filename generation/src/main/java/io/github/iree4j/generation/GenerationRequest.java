@@ -82,7 +82,7 @@ public final class GenerationRequest {
     /**
      * Returns a request that fails with DEADLINE_EXCEEDED after a time, counted from the submission. Replaces a deadline.
      *
-     * @param limit the time, checked before each step; null for none
+     * @param limit the time, checked between steps, and 0.1 s later during a step; null for none
      * @return the request
      */
     public GenerationRequest timeout(@Nullable Duration limit) {
@@ -93,7 +93,7 @@ public final class GenerationRequest {
      * Returns a request that fails with DEADLINE_EXCEEDED at a deadline: time that has passed before the submission
      * counts. Replaces a timeout.
      *
-     * @param end the deadline, checked before each step; null for none
+     * @param end the deadline, checked between steps, and 0.1 s later during a step; null for none
      * @return the request
      */
     public GenerationRequest deadline(@Nullable Deadline end) {

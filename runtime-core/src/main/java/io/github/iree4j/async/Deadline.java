@@ -1,8 +1,12 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.WaitTime;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -83,6 +87,26 @@ public final class Deadline {
      */
     public boolean hasPassed() {
         return end - clock.getAsLong() <= 0;
+    }
+
+    /**
+     * Runs an action once, on a new thread, some time after this deadline has passed.
+     *
+     * @param grace time after the deadline, zero or more; the time from now on is of the system's clock
+     * @param thread the name of the thread
+     * @param late the action; may block
+     * @return cancels the action
+     */
+    @NotForApplications
+    public Cancellation whenPassed(Duration grace, String thread, Runnable late) {
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        end.whenComplete((_, failure) -> {
+            if (failure instanceof TimeoutException) { // the thread of the clock only starts the thread of the action
+                CallThreads.start(thread, late);
+            }
+        });
+        end.orTimeout(left().plus(grace).toNanos(), TimeUnit.NANOSECONDS);
+        return () -> end.complete(null);
     }
 
     @Override

@@ -15,12 +15,10 @@ import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -39,7 +37,7 @@ final class SubmittedCall<R> extends AsyncCall {
     private final Consumer<R> discard;
     private final CallFuture<R> future;
     private final AtomicBoolean hasEndedFence = new AtomicBoolean();
-    private volatile @Nullable CompletableFuture<Void> timer; // completes at the end; null without a deadline
+    private volatile Cancellation timer = Cancellation.OVER; // of the deadline
     private volatile @Nullable Cancellation waiting;
     private volatile @Nullable Cancellation line; // place in the line for memory
     private volatile Cancellation postponed = Cancellation.OVER;
@@ -132,20 +130,13 @@ final class SubmittedCall<R> extends AsyncCall {
                 promised == null ? values -> awaitContents(values, done) : values -> promise(values, done, promised));
     }
 
-    /** Ends the call at its deadline. The clock's thread only starts the thread that does so. */
+    /** Ends the call at its deadline. */
     private void watchDeadline() {
         Deadline deadline = terms.deadline();
         if (isLate()) { // a timer would give the call some time
             future.completeExceptionally(late());
         } else if (deadline != null) {
-            CompletableFuture<Void> end = new CompletableFuture<>();
-            timer = end;
-            end.whenComplete((_, failure) -> {
-                if (failure instanceof TimeoutException) {
-                    CallThreads.start("iree4j-late " + function.fullName(), this::expire);
-                }
-            });
-            end.orTimeout(deadline.left().toNanos(), TimeUnit.NANOSECONDS);
+            timer = deadline.whenPassed(Duration.ZERO, "iree4j-late " + function.fullName(), this::expire);
         }
     }
 
@@ -572,10 +563,7 @@ final class SubmittedCall<R> extends AsyncCall {
     }
 
     private void release() {
-        CompletableFuture<Void> end = timer;
-        if (end != null) {
-            end.complete(null);
-        }
+        timer.cancel();
         giveBack(succeeded);
         arguments.close();
     }

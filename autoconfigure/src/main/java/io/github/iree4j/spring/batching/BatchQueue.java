@@ -273,10 +273,7 @@ final class BatchQueue {
                 rows,
                 padded,
                 timer.nanoTime() - live.stream().mapToLong(e -> e.since).min().orElse(0));
-        InvocationRequest request = first.request
-                .asynchronous()
-                .withInputs(List.copyOf(merged))
-                .withOptions(CallOptions.DEFAULTS.priority(priority(first)));
+        InvocationRequest request = withoutDeadline(first, List.copyOf(merged));
         CompletableFuture<Results> call = first.within(() -> chain.proceed(request));
         cancelWithTheLast(live, call);
         call.whenComplete((results, failure) -> {
@@ -343,10 +340,16 @@ final class BatchQueue {
         ended();
     }
 
-    /** Calls an entry without a deadline. The entry itself continues to enforce the deadline. */
+    /** Calls an entry without a deadline. */
     private CompletableFuture<Results> callUnbatched(BatchEntry entry) {
-        return callUnbatched(
-                entry, entry.request.asynchronous().withOptions(CallOptions.DEFAULTS.priority(priority(entry))));
+        return callUnbatched(entry, withoutDeadline(entry, entry.request.inputs()));
+    }
+
+    /** Returns the request of a call made for an entry, or also for others. Each entry itself continues to enforce its deadline. */
+    private static InvocationRequest withoutDeadline(BatchEntry entry, List<@Nullable Object> inputs) {
+        InvocationRequest request = entry.request;
+        CallOptions options = CallOptions.DEFAULTS.priority(priority(entry));
+        return new InvocationRequest(request.program(), request.function(), inputs, options, false);
     }
 
     private CompletableFuture<Results> callUnbatched(BatchEntry entry, InvocationRequest request) {

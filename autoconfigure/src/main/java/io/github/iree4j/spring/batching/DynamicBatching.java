@@ -83,14 +83,11 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
     public static Optional<String> refusal(Program program) {
         List<String> reasons = new ArrayList<>();
         for (ProgramFunction function : program.functions()) {
-            try {
-                if (function.variants().isEmpty()) {
-                    Batchable.rows(function);
-                }
-                return Optional.empty();
-            } catch (IreeException e) {
-                reasons.add(e.getMessage());
+            Optional<String> reason = function.variants().isPresent() ? Optional.empty() : Batchable.refusal(function);
+            if (reason.isEmpty()) {
+                return reason;
             }
+            reasons.add(reason.get());
         }
         return Optional.of(reasons.isEmpty() ? "the program has no functions" : String.join("; ", reasons));
     }
@@ -104,12 +101,9 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
      */
     public static boolean takesFixedRowsOnly(Program program) {
         for (ProgramFunction function : program.functions()) {
-            try {
-                if (function.variants().isPresent() || Batchable.rows(function) == 0) {
-                    return false;
-                }
-            } catch (IreeException e) {
-                // The function is not batched.
+            if (function.variants().isPresent()
+                    || Batchable.refusal(function).isEmpty() && Batchable.rows(function) == 0) {
+                return false;
             }
         }
         return true;
@@ -134,6 +128,9 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
             FunctionVariants variants = request.function().variants().orElse(null);
             if (variants != null) {
                 return isNested ? chain.proceed(request) : intercept(request, chain, wanted, variants);
+            }
+            if (Batchable.refusal(request.function()).isPresent()) {
+                return chain.proceed(request);
             }
             int fixed = Batchable.rows(request.function());
             List<Tensor> inputs = tensors(request);
@@ -171,7 +168,10 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
                         && !input.getClass().isArray())) {
             return chain.proceed(request);
         }
-        AlignedInputs aligned = variants.align(request.inputs().toArray());
+        AlignedInputs aligned = variants.align(request.inputs().toArray()).orElse(null);
+        if (aligned == null) {
+            return chain.proceed(request);
+        }
         int most = (int) Math.min(wanted.maxSize(), aligned.rowSizes().getLast());
         if (aligned.rows() < 1 || aligned.rows() > most) {
             return chain.proceed(request);

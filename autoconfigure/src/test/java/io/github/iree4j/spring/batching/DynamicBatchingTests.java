@@ -1,7 +1,6 @@
 package io.github.iree4j.spring.batching;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
@@ -30,7 +29,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -565,12 +563,10 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void unbatchableFunctionIsReported() {
-        CompletableFuture<Results> call = call("whole", null, 0, Tensor.of(new float[2]));
-        assertThatExceptionOfType(ExecutionException.class)
-                .isThrownBy(call::get)
-                .withMessageContaining("'y' is tensor<f32>")
-                .withMessageContaining("tensor<?x64xf32>");
+    void aFunctionWithoutRowsIsCalledByItselfBesideFunctionsWithRows() {
+        assertThat(result(call("whole", null, 0, Tensor.of(new float[] {1, 2}, 2))))
+                .containsExactly(2, 4);
+        assertThat(batches).isEmpty();
     }
 
     @Test

@@ -38,14 +38,15 @@ final class FileTransfers {
             StreamQueue queue, HalFile file, long fileOffset, StreamBuffer target, long offset, long length) {
         TransferPlan plan = new TransferPlan();
         FileWindow.Sequence windows = new FileWindow.Sequence(queue, file, fileOffset, length);
-        for (long at = 0, size; at < length || at == 0; at += size) {
+        long at = 0;
+        do { // a transfer of no bytes has a part, too
             StagingPiece piece = windows.piece(plan, at);
-            size = piece.size;
             long from = fileOffset + at;
             long to = offset + at;
             plan.add(() -> new StagedRead(queue, file, from, piece));
             plan.add(() -> new FromStaging(queue, piece, target, to, file.isConstant()));
-        }
+            at += piece.size;
+        } while (at < length);
         return plan;
     }
 
@@ -64,13 +65,14 @@ final class FileTransfers {
         }
         TransferPlan plan = new TransferPlan();
         FileWindow.Sequence windows = new FileWindow.Sequence(queue, file, fileOffset, bytes);
-        for (long at = 0, size; at < bytes || at == 0; at += size) {
+        long at = 0;
+        do { // a transfer of no bytes has a part, too
             StagingPiece piece = windows.piece(plan, at);
-            size = piece.size;
             long from = start + at;
             long to = fileOffset + at;
             plan.add(() -> new StagedWrite(queue, piece, own, from, file, to));
-        }
+            at += piece.size;
+        } while (at < bytes);
         return plan;
     }
 

@@ -62,7 +62,9 @@ final class CommandReader {
                 long length = in.size("length");
                 long pattern = in.u64("pattern");
                 int width = in.u8("width");
-                return () -> new QueueCommand.Fill(buffer(target), offset, length, pattern, width);
+                // A part of its own: the client has checked the alignment within a part of the buffer.
+                return () -> new QueueCommand.Fill(
+                        command.own(buffer(target).subspan(offset, length)), 0, length, pattern, width);
             }
             case Step.COPY -> {
                 ServerObject source = object("source");

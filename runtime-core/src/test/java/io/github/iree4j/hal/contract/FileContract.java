@@ -20,6 +20,11 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.BufferParams;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,6 +59,19 @@ public abstract class FileContract extends DeviceContract {
             numbers[i] = i * 7 + 1;
         }
         return numbers;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {MemoryType.DEVICE_LOCAL, MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE})
+    void aTransferOfNoBytesEnds(int memory) throws IOException {
+        HalFile file = file(path(1, 2));
+        Buffer buffer = closed(device.allocator().allocate(new BufferParams(memory, BufferUsage.DEFAULT), 64));
+        Fence read = fence();
+        Fence written = fence();
+        queue.read(null, read, file, 8, buffer, 64, 0, 0);
+        queue.write(read, written, buffer, 0, file, 0, 0, 0);
+        written.await();
+        assertThat(file.length()).isEqualTo(8);
     }
 
     @Test

@@ -107,6 +107,16 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
+    void aFillIsAlignedWithinItsBufferAlsoWhereTheBufferIsAnUnalignedPart() {
+        Buffer whole = ints(0, 0, 0, 0);
+        Buffer part = closed(whole.subspan(1, 12));
+        Fence done = fence();
+        queue.fill(null, done, part, 4, 8, 0x04030201, 4, 0);
+        done.await();
+        assertThat(read(whole)).containsExactly(0, 0x03020100, 0x03020104, 4);
+    }
+
+    @Test
     void copiesAndUpdatesRanges() {
         Buffer source = ints(1, 2, 3, 4);
         Buffer target = ints(0, 0, 0, 0);

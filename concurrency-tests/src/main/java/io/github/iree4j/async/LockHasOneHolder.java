@@ -19,7 +19,10 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "two holders at once, or a holder missed the other's write")
 @State
 public class LockHasOneHolder {
-    private final BriefLock lock = new BriefLock();
+    private final BriefLock lock = new BriefLock() {
+        @Override
+        protected void destroy() {}
+    };
     private int sum;
 
     /** For jcstress. */

@@ -1,16 +1,18 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.lifetime.Resource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A lock for critical sections of a few dozen instructions without blocking or foreign calls. Not reentrant.
+ * A resource with a lock for critical sections of a few dozen instructions without blocking or foreign calls. Not
+ * reentrant.
  *
  * <p>An uncontended monitor costs two atomic operations, most of the cost of signalling a timeline; this lock costs a
  * single atomic operation. A contending thread spins, then sleeps briefly in case the holder was preempted.
  */
-final class BriefLock {
+abstract class BriefLock extends Resource {
     /*
      * LOCK-1: a single holder at a time sees all writes of earlier holders (compare-and-set to acquire, releasing store
      * to release).
@@ -33,7 +35,7 @@ final class BriefLock {
     @SuppressWarnings("unused") // only through HELD
     private int held;
 
-    void lock() {
+    final void lock() {
         if (!HELD.compareAndSet(this, 0, 1)) { // LOCK-1
             lockWhenFree();
         }
@@ -52,7 +54,7 @@ final class BriefLock {
         }
     }
 
-    void unlock() {
+    final void unlock() {
         HELD.setRelease(this, 0);
     }
 }

@@ -54,7 +54,7 @@ public record SemaphoreOptions(
      * @return the options
      */
     public SemaphoreOptions withInitialValue(long value) {
-        return new SemaphoreOptions(value, scope, historyCapacity, helper);
+        return value == initialValue ? this : new SemaphoreOptions(value, scope, historyCapacity, helper);
     }
 
     /**
@@ -64,7 +64,7 @@ public record SemaphoreOptions(
      * @return the options
      */
     public SemaphoreOptions withScope(SemaphoreScope wanted) {
-        return new SemaphoreOptions(initialValue, wanted, historyCapacity, helper);
+        return wanted == scope ? this : new SemaphoreOptions(initialValue, wanted, historyCapacity, helper);
     }
 
     /**
@@ -74,7 +74,7 @@ public record SemaphoreOptions(
      * @return the options
      */
     public SemaphoreOptions withHistoryCapacity(int capacity) {
-        return new SemaphoreOptions(initialValue, scope, capacity, helper);
+        return capacity == historyCapacity ? this : new SemaphoreOptions(initialValue, scope, capacity, helper);
     }
 
     /**

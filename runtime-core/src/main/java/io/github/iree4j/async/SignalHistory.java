@@ -1,21 +1,18 @@
 package io.github.iree4j.async;
 
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.status.Known;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timeline's knowledge about its values: the frontiers of the last signals, and promises.
+ * A timeline's value, and the knowledge about its values: the frontiers of the last signals, and promises. A part of the
+ * {@link TimelineSemaphore}, to save a compiled program the objects: each call makes several timelines.
  *
- * <p>Changes only under the semaphore's lock. {@link #knownAcquire} takes no lock, {@link #lookup} only after repeated
- * conflicts.
+ * <p>Changes only under the lock. {@link #knownAcquire} takes no lock, {@link #find} only after repeated conflicts.
  */
-final class SignalHistory {
+abstract class SignalHistory extends BriefLock {
     /*
      *   initial ........... known .......... top ............
      *             reached records          outside      promises
@@ -25,14 +22,14 @@ final class SignalHistory {
      * known     the watermark: values above it up to top were signalled externally. An internal signal moves the
      *           watermark to top, past any external values; a wait for such a value gets the record of the internal
      *           signal, true but less tight.
-     * top       the timeline's value
+     * top       the timeline's value; hidden while the semaphore changes together with others, see TimelineSemaphore
      * promised  ascending, all above top; an entry is the frontier of the operation due to signal, or an external
      *           primitive to wait for. Removed when the value is reached or passed, or the promise is withdrawn.
      *
      * A wait for v is answered by the first record at or above v. For v <= known this is a reached record, because the
      * newest record is at `known`.
      *
-     * brief     while a single queue uses the timeline there are no tables, only `done`, the last reached record, and
+     * brief     while a single queue uses the timeline there are no tables, only `done`, the record of the last signal, and
      *           `next`, the last promise; earlier records are dropped. Dropped signals cost nothing, since their
      *           operations have ended: the queue reports an operation as completed before signalling. Dropped promises
      *           set `incomplete`, and the queue repeats them. Ends for good when another party uses the timeline, or in
@@ -43,181 +40,126 @@ final class SignalHistory {
      * SEM-4: a lookup is atomic. `version` is odd during a change; readers accept a read only if `version` was even and
      * the same before and after. Frontiers are immutable with final fields, so a racy read of a reference is harmless.
      * SEM-5: a thread that has seen the value finds its record, and a thread that has found a record finds the value
-     * reached: the semaphore's value is written during the change, so a lookup either ends before the write or waits
+     * reached: the value is written during the change, so a lookup either ends before the write or waits
      * for the end of the change.
      */
     private static final int TRIES = 8;
 
     private static final VarHandle VERSION;
     private static final VarHandle KNOWN;
+    private static final VarHandle TABLES;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            VERSION = lookup.findVarHandle(SignalHistory.class, "version", long.class);
+            VERSION = lookup.findVarHandle(SignalHistory.class, "version", int.class);
             KNOWN = lookup.findVarHandle(SignalHistory.class, "known", long.class);
+            TABLES = lookup.findVarHandle(SignalHistory.class, "tables", SignalTables.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    /** Parallel arrays of values and their entries, behind a single field: a single read gets both. */
-    private static final class Table {
-        static final Table NONE = new Table(1);
+    /** The timeline's value, see {@link TimelineSemaphore}; its complement while hidden. */
+    volatile long value;
 
-        final long[] values;
-        final @Nullable Object[] entries;
+    /** The first value, the scope and the size of the history; often shared by all timelines of a device. */
+    final SemaphoreOptions options;
 
-        Table(int length) {
-            values = new long[length];
-            entries = new @Nullable Object[length];
-        }
-
-        void move(int from, Table to, int at, int count) {
-            System.arraycopy(values, from, to.values, at, count);
-            System.arraycopy(entries, from, to.entries, at, count);
-        }
-
-        void set(int index, long value, @Nullable Object entry) {
-            values[index] = value;
-            entries[index] = entry;
-        }
-    }
-
-    private final int capacity;
-    private final long initial;
-    private long version; // only through VERSION
+    private int version; // only through VERSION
     private long known; // written through KNOWN
-    private long top;
-    private Table reached = Table.NONE; // a ring with a power of two as length
-    private int reachedFirst;
-    private int reachedCount;
-    private Table promised = Table.NONE; // from promisedFirst on
-    private int promisedFirst;
-    private int promisedCount;
-    private boolean brief = true; // under the lock, like `incomplete`
-    private boolean incomplete;
-    private @Nullable Frontier done;
-    private long doneValue;
+    private @Nullable SignalTables tables; // null while brief; written through TABLES
+    private boolean incomplete; // under the lock
+    private @Nullable Frontier done; // while brief, like the next two
     private @Nullable Frontier next;
     private long nextValue;
 
-    SignalHistory(long initialValue, int capacity) {
-        this.capacity = capacity;
-        this.initial = initialValue;
-        this.known = initialValue;
-        this.top = initialValue;
+    SignalHistory(SemaphoreOptions options) {
+        long initial = options.initialValue();
+        this.options = options;
+        this.known = initial;
+        if (initial != 0) { // a volatile write costs a fence
+            this.value = initial;
+        }
+    }
+
+    private long top() {
+        long now = value;
+        return now < 0 ? ~now : now;
+    }
+
+    private @Nullable SignalTables tablesAcquire() {
+        return (SignalTables) TABLES.getAcquire(this);
     }
 
     /** Returns the watermark: higher reached values were signalled externally. */
-    long knownAcquire() {
+    final long knownAcquire() {
         return (long) KNOWN.getAcquire(this);
     }
 
     /** Fills in the knowledge about a value; false, and {@code out} is undefined, when the value is neither reached nor promised. */
-    boolean lookup(long value, SignalRecord out, BriefLock lock) {
+    final boolean find(long minimum, SignalRecord out) {
         for (int i = 0; i < TRIES; i++) {
-            long before = (long) VERSION.getAcquire(this); // SEM-4
+            int before = (int) VERSION.getAcquire(this); // SEM-4
             if ((before & 1) == 0) {
-                boolean found = read(value, out);
+                boolean found = read(minimum, out);
                 VarHandle.loadLoadFence();
-                if (before == (long) VERSION.getOpaque(this)) {
+                if (before == (int) VERSION.getOpaque(this)) {
                     return found;
                 }
             }
             Thread.onSpinWait();
         }
-        lock.lock();
+        lock();
         try {
-            return read(value, out);
+            return read(minimum, out);
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
     /** Returns whether a value is reached or promised; under the lock. */
-    boolean isKnown(long value) {
-        return value <= top
-                || next != null && nextValue >= value
-                || promisedCount > 0 && promised.values[promisedFirst + promisedCount - 1] >= value;
+    final boolean isKnown(long minimum) {
+        SignalTables full = tables;
+        return minimum <= top()
+                || next != null && nextValue >= minimum
+                || full != null && full.lastPromise() >= minimum;
     }
 
     /** Returns whether exactly this value is promised; under the lock. Call {@link #extend} first: a brief history does not know. */
-    boolean isPromised(long value) {
-        for (int i = promisedFirst; i < promisedFirst + promisedCount; i++) {
-            if (promised.values[i] == value) {
-                return true;
-            }
-        }
-        return false;
+    final boolean isPromised(long exactly) {
+        SignalTables full = tables;
+        return full != null && full.isPromised(exactly);
     }
 
     /** Reads under the lock, or racing with a change: the result is then garbage, but the method returns. */
-    private boolean read(long value, SignalRecord out) {
-        if (value <= top) {
-            if (value > known) {
+    private boolean read(long minimum, SignalRecord out) {
+        SignalTables full = tablesAcquire();
+        long top = top();
+        if (minimum <= top) {
+            if (minimum > known) {
                 out.setReachedFromOutside(top);
-            } else if (value <= initial) {
-                out.setReached(initial, Frontier.EMPTY);
+            } else if (minimum <= options.initialValue()) {
+                out.setReached(options.initialValue(), Frontier.EMPTY);
+            } else if (full != null) {
+                full.readReached(minimum, out);
             } else {
                 Frontier last = done;
-                if (last == null) {
-                    readReached(value, out);
-                } else {
-                    out.setReached(doneValue, last);
+                if (last != null) { // null only in a race
+                    out.setReached(top, last);
                 }
             }
             return true;
+        }
+        if (full != null) {
+            return full.readPromised(minimum, out);
         }
         Frontier coming = next;
-        if (coming != null && value <= nextValue) {
-            out.setPromised(nextValue, coming);
-            return true;
-        }
-        Table table = promised;
-        int first = promisedFirst;
-        int low = first;
-        int high = Math.min(first + promisedCount, table.values.length);
-        int end = high;
-        while (low < high) {
-            int middle = (low + high) >>> 1;
-            if (table.values[middle] < value) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        if (low >= end) {
+        if (coming == null || minimum > nextValue) {
             return false;
         }
-        Object entry = table.entries[low];
-        if (entry != null) { // null only in a race
-            out.setPromised(table.values[low], entry);
-        }
+        out.setPromised(nextValue, coming);
         return true;
-    }
-
-    private void readReached(long value, SignalRecord out) {
-        Table table = reached;
-        int mask = table.values.length - 1;
-        int first = reachedFirst;
-        int high = reachedCount - 1; // invariant: at or above the value
-        if (high > 0 && table.values[(first + high - 1) & mask] >= value) { // most waits are for the latest value
-            int low = 0;
-            high--;
-            while (low < high) {
-                int middle = (low + high) >>> 1;
-                if (table.values[(first + middle) & mask] < value) {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-        }
-        int slot = (first + high) & mask;
-        if (table.entries[slot] instanceof Frontier frontier) { // not only in a race
-            out.setReached(table.values[slot], frontier);
-        }
     }
 
     private void beginChange() {
@@ -226,56 +168,47 @@ final class SignalHistory {
     }
 
     /** Ends a change; lookups proceed. */
-    void endChange() {
+    final void endChange() {
         VERSION.setRelease(this, version + 1); // SEM-4
     }
 
     /**
-     * Begins to record an internal signal; {@link #endChange} must follow. The value is above top.
+     * Begins to record an internal signal; the value and {@link #endChange} must follow. The value is above top.
      *
      * @param own whether the signal comes from the only queue using the timeline
      */
-    void beginSignal(long value, Frontier frontier, boolean own) {
-        if (brief && !isInBrief(frontier, own)) {
-            extend();
+    final void beginSignal(long reached, Frontier frontier, boolean own) {
+        SignalTables full = tables;
+        if (full == null && !isInBrief(frontier, own)) {
+            full = extend();
         }
         beginChange();
-        if (brief) {
-            if (next != null && nextValue <= value) {
+        if (full == null) {
+            if (next != null && nextValue <= reached) {
                 next = null;
                 incomplete = false;
             }
             done = frontier;
-            doneValue = value;
         } else {
-            if (promisedCount > 0) {
-                keepPassed(value, frontier);
-            }
-            add(value, frontier);
+            full.keepPassed(reached, frontier);
+            full.add(reached, frontier);
         }
-        KNOWN.setRelease(this, value);
-        top = value;
+        KNOWN.setRelease(this, reached);
     }
 
-    /** Begins to record an external signal; {@link #endChange} must follow. The value is above top. */
-    void beginSignalFromOutside(long value) {
-        extend();
+    /** Begins to record an external signal; the value and {@link #endChange} must follow. The value is above top. */
+    final void beginSignalFromOutside(long reached) {
+        SignalTables full = extend();
         beginChange();
-        dropPromisesUpTo(value);
-        top = value;
+        full.dropPromisesUpTo(reached);
     }
 
     /** Drops the records above a value. */
-    void taintAbove(long value) {
-        extend();
+    final void dropKnowledgeAbove(long last) {
+        SignalTables full = extend();
         beginChange();
-        int mask = reached.values.length - 1;
-        while (reachedCount > 0 && reached.values[(reachedFirst + reachedCount - 1) & mask] > value) {
-            reachedCount--;
-            reached.entries[(reachedFirst + reachedCount) & mask] = null;
-        }
-        long remains = reachedCount == 0 ? initial : reached.values[(reachedFirst + reachedCount - 1) & mask];
-        KNOWN.setRelease(this, Math.min(known, Math.min(value, remains)));
+        long remains = full.dropReachedAbove(last);
+        KNOWN.setRelease(this, Math.min(known, Math.min(last, remains)));
         endChange();
     }
 
@@ -284,95 +217,77 @@ final class SignalHistory {
      *
      * @param own whether the promise comes from the only queue using the timeline
      */
-    boolean promised(long value, Object entry, boolean own) {
-        if (value <= top) {
+    final boolean promised(long coming, Object entry, boolean own) {
+        if (coming <= top()) {
             return false;
         }
-        if (brief) {
-            if (own && entry instanceof Frontier frontier && (next == null || value > nextValue)) {
-                beginChange();
-                incomplete |= next != null;
-                next = frontier;
-                nextValue = value;
-                endChange();
-                return true;
-            }
-            extend();
+        if (tables == null && own && entry instanceof Frontier frontier && (next == null || coming > nextValue)) {
+            beginChange();
+            incomplete |= next != null;
+            next = frontier;
+            nextValue = coming;
+            endChange();
+            return true;
         }
-        int at = promisedFirst + promisedCount; // nearly always the end
-        while (at > promisedFirst && promised.values[at - 1] > value) {
-            at--;
-        }
-        if (at > promisedFirst && promised.values[at - 1] == value) {
+        SignalTables full = extend();
+        int place = full.placeOf(coming);
+        if (place < 0) {
             return false;
         }
         beginChange();
-        int offset = at - promisedFirst;
-        if (promisedFirst + promisedCount == promised.values.length || promised == Table.NONE) {
-            makeRoom();
-        }
-        at = promisedFirst + offset;
-        promised.move(at, promised, at + 1, promisedCount - offset);
-        promised.set(at, value, entry);
-        promisedCount++;
+        full.promise(place, coming, entry);
         endChange();
         return true;
     }
 
     /** Returns whether a promise follows a higher promise, which a brief history cannot represent; for the only queue using the timeline. */
-    boolean isOutOfOrder(long value) {
-        return next != null && value <= nextValue;
+    final boolean isOutOfOrder(long coming) {
+        return next != null && coming <= nextValue;
     }
 
-    /** Switches from the brief to the full history; under the lock. */
-    void extend() {
-        if (!brief) {
-            return;
+    /** Switches from the brief to the full history, and returns the tables; under the lock. */
+    final SignalTables extend() {
+        SignalTables full = tables;
+        if (full != null) {
+            return full;
         }
-        brief = false;
+        full = new SignalTables(options.initialValue(), options.historyCapacity());
         Frontier last = done;
         Frontier coming = next;
-        if (last == null && coming == null) {
-            return;
+        if (last != null) {
+            full.add(known, last);
+        }
+        if (coming != null) {
+            full.promise(0, nextValue, coming);
         }
         beginChange();
         done = null;
         next = null;
-        if (last != null) {
-            add(doneValue, last);
-        }
-        if (coming != null) {
-            makeRoom();
-            promised.set(0, nextValue, coming);
-            promisedCount = 1;
-        }
+        TABLES.setRelease(this, full);
         endChange();
+        return full;
     }
 
     /** Returns whether promises were dropped and have to be recalled from their queue; under the lock. */
-    boolean isIncomplete() {
+    final boolean isIncomplete() {
         return incomplete;
     }
 
     /** Notes the repetition of all dropped promises; under the lock. */
-    void complete() {
+    final void complete() {
         incomplete = false;
     }
 
     /** Returns the promises of a queue; under the lock. */
-    List<Frontier> promisesOf(long axis) {
-        List<Frontier> all = new ArrayList<>(promisedCount);
-        for (int i = promisedFirst; i < promisedFirst + promisedCount; i++) {
-            if (promised.entries[i] instanceof Frontier frontier && frontier.producerAxis() == axis) {
-                all.add(frontier);
-            }
-        }
-        return all;
+    final List<Frontier> promisesOf(long axis) {
+        SignalTables full = tables;
+        return full == null ? List.of() : full.promisesOf(axis);
     }
 
     /** Returns the number of records in the tables; under the lock. */
-    int size() {
-        return reachedCount + promisedCount;
+    final int size() {
+        SignalTables full = tables;
+        return full == null ? 0 : full.size();
     }
 
     /** Returns whether a single record can represent a signal: the only queue's next signal, or an empty frontier after only empty frontiers. */
@@ -385,90 +300,13 @@ final class SignalHistory {
     }
 
     /** Drops a promise if its entry is the given entry. */
-    @SuppressWarnings("ReferenceEquality") // not another promise of the same value
-    void withdrawn(long value, Object entry) {
-        for (int i = promisedFirst; i < promisedFirst + promisedCount; i++) {
-            if (promised.values[i] == value && promised.entries[i] == entry) {
-                beginChange();
-                promised.move(i + 1, promised, i, promisedFirst + promisedCount - i - 1);
-                promised.entries[promisedFirst + --promisedCount] = null;
-                endChange();
-                return;
-            }
+    final void withdrawn(long coming, Object entry) {
+        SignalTables full = tables;
+        int place = full == null ? -1 : full.placeOf(coming, entry);
+        if (full != null && place >= 0) {
+            beginChange();
+            full.withdraw(place);
+            endChange();
         }
-    }
-
-    private void makeRoom() {
-        Table room = promisedCount * 2 <= promised.values.length && promised != Table.NONE
-                ? promised
-                : new Table(Math.max(4, promised.values.length * 2));
-        promised.move(promisedFirst, room, 0, promisedCount);
-        if (room == promised) {
-            Arrays.fill(room.entries, promisedCount, room.entries.length, null);
-        }
-        promised = room;
-        promisedFirst = 0;
-    }
-
-    /**
-     * Removes the promises up to a value reached by a signal. A promise passed without its own signal becomes a reached
-     * record if the signal's frontier proves the end of the promised operation: a queue retiring several operations may
-     * signal only the last. Without this proof, or if the frontier has lost the entry, the next record above answers
-     * for the value: true but less tight.
-     */
-    private void keepPassed(long value, Frontier frontier) {
-        while (promisedCount > 0 && promised.values[promisedFirst] <= value) {
-            if (promised.values[promisedFirst] < value
-                    && promised.entries[promisedFirst] instanceof Frontier passed
-                    && frontier.reaches(passed.producerAxis(), passed.producerEpoch()) == Known.YES) {
-                add(promised.values[promisedFirst], passed);
-            }
-            dropFirstPromise();
-        }
-    }
-
-    private void dropPromisesUpTo(long value) {
-        while (promisedCount > 0 && promised.values[promisedFirst] <= value) {
-            dropFirstPromise();
-        }
-    }
-
-    private void dropFirstPromise() {
-        promised.entries[promisedFirst++] = null;
-        if (--promisedCount == 0) {
-            promisedFirst = 0;
-        }
-    }
-
-    @SuppressWarnings("ReferenceEquality") // EMPTY is a single object
-    private void add(long value, Frontier frontier) {
-        int mask = reached.values.length - 1;
-        if (reachedCount > 0 && frontier == Frontier.EMPTY) {
-            int last = (reachedFirst + reachedCount - 1) & mask;
-            if (reached.entries[last] == Frontier.EMPTY) {
-                reached.values[last] = value;
-                return;
-            }
-        }
-        if (reachedCount == capacity) {
-            reached.entries[reachedFirst] = null;
-            reachedFirst = (reachedFirst + 1) & mask;
-            reachedCount--;
-        } else if (reached == Table.NONE || reachedCount == reached.values.length) {
-            grow();
-            mask = reached.values.length - 1;
-        }
-        reached.set((reachedFirst + reachedCount) & mask, value, frontier);
-        reachedCount++;
-    }
-
-    private void grow() {
-        int length = reached.values.length;
-        Table larger = new Table(reached == Table.NONE ? 2 : length * 2);
-        int head = Math.min(reachedCount, length - reachedFirst);
-        reached.move(reachedFirst, larger, 0, head);
-        reached.move(0, larger, head, reachedCount - head);
-        reached = larger;
-        reachedFirst = 0;
     }
 }

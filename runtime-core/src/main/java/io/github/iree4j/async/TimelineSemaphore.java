@@ -2,7 +2,6 @@ package io.github.iree4j.async;
 
 import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.status.WaitTime;
@@ -34,10 +33,10 @@ import org.jspecify.annotations.Nullable;
  * one event.
  */
 @NotForApplications
-public final class TimelineSemaphore extends Resource {
+public final class TimelineSemaphore extends SignalHistory {
     /*
-     * value and failure are written under `lock` and read without it. The thread that unlinks a waiter under `lock` owns the
-     * delivery (or has cancelled the waiter). `history` records the knowledge about values and changes under `lock` together with the value.
+     * `value`, read through value() where the lock is not held, and failure are written under `lock`. The thread that unlinks a waiter under `lock` owns the
+     * delivery (or has cancelled the waiter). SignalHistory records the knowledge about values, and changes under `lock` together with the value.
      *
      *   value >= 0   the value
      *   value < 0    hidden: ~value is the value before a change together with other timelines (a FenceEvent, holding `lock`); a reader
@@ -55,16 +54,11 @@ public final class TimelineSemaphore extends Resource {
     /** The largest value a timeline can reach. */
     public static final long MAXIMUM_VALUE = Long.MAX_VALUE - 1;
 
-    private final BriefLock lock = new BriefLock();
-    private final SemaphoreScope scope;
-    private final SignalHistory history;
-
     private volatile @Nullable QueuePlace
             home; // the first queue with a use; this and the next two fields are written under lock
-    private volatile SemaphoreScope used = SemaphoreScope.QUEUE_LOCAL; // the widest between home and others
+    private volatile @Nullable SemaphoreScope wider; // the widest between home and others; null while QUEUE_LOCAL
     private volatile boolean kept; // the history is full and complete
 
-    private volatile long value; // read through value() where `lock` is not held
     private volatile @Nullable IreeException failure;
     private @Nullable SemaphoreWaiters waiters; // guarded by lock, like the next; created by the first waiter
     private @Nullable JointPoints joints; // created by the first value with several signallers
@@ -77,13 +71,8 @@ public final class TimelineSemaphore extends Resource {
 
     private static final AtomicLong NEXT_ID = new AtomicLong();
 
-    private final @Nullable WaitHelper helper;
-
     private TimelineSemaphore(SemaphoreOptions options) {
-        this.helper = options.helper();
-        this.scope = options.scope();
-        this.history = new SignalHistory(options.initialValue(), options.historyCapacity());
-        this.value = options.initialValue();
+        super(options);
     }
 
     /**
@@ -112,7 +101,7 @@ public final class TimelineSemaphore extends Resource {
      * @return the scope given at creation
      */
     public SemaphoreScope scope() {
-        return scope;
+        return options.scope();
     }
 
     /**
@@ -122,7 +111,8 @@ public final class TimelineSemaphore extends Resource {
      *     than before
      */
     public SemaphoreScope usedScope() {
-        return used;
+        SemaphoreScope widest = wider;
+        return widest == null ? SemaphoreScope.QUEUE_LOCAL : widest;
     }
 
     /**
@@ -140,10 +130,12 @@ public final class TimelineSemaphore extends Resource {
         }
         if (first != place) {
             SemaphoreScope needed = first.scopeWith(place);
-            if (!scope.includes(needed)) { // the text only for a failure
-                scope.require(needed, "use by queue '" + place + "' after queue '" + first + "'");
+            if (!scope().includes(needed)) { // the text only for a failure
+                scope().require(needed, "use by queue '" + place + "' after queue '" + first + "'");
             }
-            if (!kept || !used.includes(needed)) { // SCOPE-2: no other queue proceeds before the history is complete
+            if (!kept
+                    || !usedScope()
+                            .includes(needed)) { // SCOPE-2: no other queue proceeds before the history is complete
                 widen(first, needed);
             }
         }
@@ -151,7 +143,7 @@ public final class TimelineSemaphore extends Resource {
 
     /** Makes a place the home, unless there is a home already; returns the home. */
     private QueuePlace settle(QueuePlace place) {
-        lock.lock();
+        lock();
         try {
             QueuePlace first = home;
             if (first == null) {
@@ -160,30 +152,30 @@ public final class TimelineSemaphore extends Resource {
             }
             return first;
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
     private void widen(QueuePlace first, SemaphoreScope needed) {
         boolean wasAlone;
-        lock.lock();
+        lock();
         try {
-            wasAlone = used == SemaphoreScope.QUEUE_LOCAL;
-            if (!used.includes(needed)) {
-                used = needed; // SCOPE-2: before the promises are read
+            wasAlone = wider == null;
+            if (!usedScope().includes(needed)) {
+                wider = needed; // SCOPE-2: before the promises are read
             }
         } finally {
-            lock.unlock();
+            unlock();
         }
         keepHistory();
         PromiseSource source = first.promises();
         if (wasAlone && source != null) {
             List<Frontier> promises;
-            lock.lock();
+            lock();
             try {
-                promises = history.promisesOf(first.axis());
+                promises = promisesOf(first.axis());
             } finally {
-                lock.unlock();
+                unlock();
             }
             promises.forEach(source::seen);
         }
@@ -199,53 +191,53 @@ public final class TimelineSemaphore extends Resource {
             return;
         }
         PromiseSource source = null;
-        lock.lock();
+        lock();
         try {
-            history.extend(); // SCOPE-2: promises from now on are recorded
+            extend(); // SCOPE-2: promises from now on are recorded
             QueuePlace first = home;
-            if (history.isIncomplete() && first != null) {
+            if (isIncomplete() && first != null) {
                 source = first.promises();
             }
         } finally {
-            lock.unlock();
+            unlock();
         }
         if (source != null) {
             source.recall(this, this::promiseAgain);
         }
-        lock.lock();
+        lock();
         try {
-            history.complete();
+            complete();
             kept = true;
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
     private void promiseAgain(Frontier frontier, long next) {
-        lock.lock();
+        lock();
         try {
             if (failure == null && (joints == null || !joints.isJoint(next))) {
-                history.promised(next, frontier, false);
+                promised(next, frontier, false);
             }
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
     /** Number of records in the full history; 0 while the history is brief. */
     int historySize() {
-        lock.lock();
+        lock();
         try {
-            return history.size();
+            return size();
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
     /** Returns whether the frontier was produced by the only queue with a use so far. */
     boolean isOwn(Frontier frontier) {
         QueuePlace first = home;
-        return first != null && frontier.producerAxis() == first.axis() && used == SemaphoreScope.QUEUE_LOCAL;
+        return first != null && frontier.producerAxis() == first.axis() && wider == null;
     }
 
     /**
@@ -260,11 +252,11 @@ public final class TimelineSemaphore extends Resource {
 
     /** Returns the value after a hiding change. */
     private long shownValue() {
-        lock.lock();
+        lock();
         try {
             return value;
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
@@ -298,7 +290,7 @@ public final class TimelineSemaphore extends Resource {
      */
     public boolean isTainted(long reached) {
         // Read the value first: a signal writes the watermark before the value.
-        return reached <= value() && reached > history.knownAcquire();
+        return reached <= value() && reached > knownAcquire();
     }
 
     /**
@@ -310,7 +302,7 @@ public final class TimelineSemaphore extends Resource {
      * @return false when the value is neither reached nor promised
      */
     public boolean lookup(long minimum, SignalRecord out) {
-        return history.lookup(minimum, out, lock);
+        return find(minimum, out);
     }
 
     /**
@@ -369,11 +361,11 @@ public final class TimelineSemaphore extends Resource {
         if (waiters == null) { // plain read: a missed waiter registers concurrently
             return false;
         }
-        lock.lock();
+        lock();
         try {
             return waiters != null && waiters.isAwaited(next);
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
@@ -383,19 +375,19 @@ public final class TimelineSemaphore extends Resource {
                     StatusCode.INVALID_ARGUMENT,
                     "semaphore value " + next + " cannot be promised; the largest is " + MAXIMUM_VALUE);
         }
-        if (!own || history.isOutOfOrder(next)) {
+        if (!own || isOutOfOrder(next)) {
             keepHistory();
         }
         SemaphoreWaiter knowing;
-        lock.lock();
+        lock();
         try {
             // A joint value takes no promise: the last signal is known only afterwards.
-            if (failure != null || joints != null && joints.isJoint(next) || !history.promised(next, what, own)) {
+            if (failure != null || joints != null && joints.isJoint(next) || !promised(next, what, own)) {
                 return false;
             }
             knowing = waiters == null ? null : waiters.takePromised(next);
         } finally {
-            lock.unlock();
+            unlock();
         }
         SemaphoreWaiter.deliver(knowing, next, null);
         return true;
@@ -413,11 +405,11 @@ public final class TimelineSemaphore extends Resource {
      * @param primitive the primitive given to {@link #promiseExternal}
      */
     public void withdrawPromise(long next, Object primitive) {
-        lock.lock();
+        lock();
         try {
-            history.withdrawn(next, primitive);
+            withdrawn(next, primitive);
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
@@ -445,14 +437,14 @@ public final class TimelineSemaphore extends Resource {
         SemaphoreWaiter due = null;
         boolean accepted;
         boolean own = expect(frontier);
-        lock.lock();
+        lock();
         try {
             accepted = accepts(next);
             if (accepted && begin(next, frontier, own)) {
                 due = publish(next);
             }
         } finally {
-            lock.unlock();
+            unlock();
         }
         if (!accepted) {
             throw SemaphoreErrors.refusal(value(), next, failure);
@@ -505,7 +497,7 @@ public final class TimelineSemaphore extends Resource {
     /** Counts {@code expected} signals, or another signaller if 0; false when the value is reached or promised already. */
     private boolean count(long next, int expected) {
         keepHistory(); // a brief history does not know the promised values
-        lock.lock();
+        lock();
         try {
             if (!acceptsSignaller(next)) {
                 return false;
@@ -517,7 +509,7 @@ public final class TimelineSemaphore extends Resource {
             }
             return true;
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
@@ -527,21 +519,21 @@ public final class TimelineSemaphore extends Resource {
      * @param known the last value whose history remains known
      */
     public void taintAbove(long known) {
-        lock.lock();
+        lock();
         try {
             if (value > known) {
                 taintedBy("what was known above %d was withdrawn".formatted(known), value);
             }
-            history.taintAbove(known);
+            dropKnowledgeAbove(known);
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
     private void taintedBy(String cause, long next) {
         TaintWindow open = taint;
         if (open == null) {
-            taint = TaintWindow.open(id(), history.knownAcquire(), next, cause);
+            taint = TaintWindow.open(id(), knownAcquire(), next, cause);
         } else {
             open.extend(next);
         }
@@ -606,7 +598,7 @@ public final class TimelineSemaphore extends Resource {
      * @return at most {@link #value()}
      */
     public long watermark() {
-        return history.knownAcquire();
+        return knownAcquire();
     }
 
     /**
@@ -618,14 +610,14 @@ public final class TimelineSemaphore extends Resource {
         Objects.requireNonNull(cause, "cause");
         SemaphoreWaiter due = null;
         long at;
-        lock.lock();
+        lock();
         try {
             at = value;
             if (failure == null) {
                 due = publish(cause);
             }
         } finally {
-            lock.unlock();
+            unlock();
         }
         SemaphoreWaiter.deliver(due, at, cause);
     }
@@ -640,14 +632,6 @@ public final class TimelineSemaphore extends Resource {
             keepHistory();
         }
         return own;
-    }
-
-    void lock() {
-        lock.lock();
-    }
-
-    void unlock() {
-        lock.unlock();
     }
 
     /** Under the lock: whether the value can be signalled. */
@@ -673,17 +657,17 @@ public final class TimelineSemaphore extends Resource {
         }
         if (before.isTainted() && !before.hasProducer()) {
             taintedBy("signalled from outside", next);
-            history.beginSignalFromOutside(next);
+            beginSignalFromOutside(next);
         } else {
             recover();
-            history.beginSignal(next, before, own && before == frontier);
+            beginSignal(next, before, own && before == frontier);
         }
         return true;
     }
 
     /** Under the lock, with the history kept: returns whether a value takes another signaller. */
     boolean acceptsSignaller(long next) {
-        return next > value && next <= MAXIMUM_VALUE && (failure != null || !history.isPromised(next));
+        return next > value && next <= MAXIMUM_VALUE && (failure != null || !isPromised(next));
     }
 
     /** Under the lock: counts another signaller of a value. */
@@ -709,7 +693,7 @@ public final class TimelineSemaphore extends Resource {
     @Nullable
     SemaphoreWaiter publish(long next) {
         value = next; // SEM-1
-        history.endChange(); // SEM-5
+        endChange(); // SEM-5
         return takeWaiters(next);
     }
 
@@ -763,12 +747,11 @@ public final class TimelineSemaphore extends Resource {
 
     /** Links a waiter; for a known outcome, sets the outcome and returns false. */
     private boolean register(SemaphoreWaiter waiter) {
-        lock.lock();
+        lock();
         try {
             waiter.reachedValue = value;
             waiter.failure = failure;
-            if (waiter.failure != null
-                    || (waiter.forPromise ? history.isKnown(waiter.minimum) : value >= waiter.minimum)) {
+            if (waiter.failure != null || (waiter.forPromise ? isKnown(waiter.minimum) : value >= waiter.minimum)) {
                 return false;
             }
             if (isLive()) {
@@ -781,7 +764,7 @@ public final class TimelineSemaphore extends Resource {
                 return true;
             }
         } finally {
-            lock.unlock();
+            unlock();
         }
         waiter.failure = SemaphoreErrors.abandoned(waiter.minimum);
         return false;
@@ -814,7 +797,7 @@ public final class TimelineSemaphore extends Resource {
             return;
         }
         Callbacks.help();
-        WaitHelper worker = helper;
+        WaitHelper worker = options.helper();
         long left = timeoutNanos;
         if (worker != null && timeoutNanos > 0) {
             left = HelpedWait.help(this, minimum, timeoutNanos, worker);
@@ -840,12 +823,12 @@ public final class TimelineSemaphore extends Resource {
     protected void destroy() {
         SemaphoreWaiter due;
         long at;
-        lock.lock();
+        lock();
         try {
             at = value;
             due = takeWaiters(Long.MAX_VALUE);
         } finally {
-            lock.unlock();
+            unlock();
         }
         if (due != null) {
             SemaphoreWaiter.deliver(due, at, SemaphoreErrors.abandoned(due.minimum));
@@ -854,21 +837,21 @@ public final class TimelineSemaphore extends Resource {
 
     /** Whether any waiter, for a value or a promise, is registered. */
     boolean isAwaited() {
-        lock.lock();
+        lock();
         try {
             return waiters != null && !waiters.isEmpty();
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
     /** Unlinks a waiter; returns false for an unlinked waiter. */
     boolean cancel(SemaphoreWaiter waiter) {
-        lock.lock();
+        lock();
         try {
             return SemaphoreWaiters.remove(waiter);
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 }

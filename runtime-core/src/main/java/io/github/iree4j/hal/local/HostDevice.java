@@ -59,7 +59,7 @@ public abstract class HostDevice implements Device, ChannelHost {
     private final CallerRunners callerRunners;
     private final Loaders loaders;
     private final SchedulingDomain domain;
-    private final int semaphoreHistory;
+    private SemaphoreOptions semaphores; // of the last semaphore, since most are alike; written without order
     private final ChannelParams channel; // defaults for channels that leave the parameters to the device
     private final Set<GroupChannel> channels = ConcurrentHashMap.newKeySet(); // the open channels
     private final AtomicBoolean quiet = new AtomicBoolean(); // true once all work has ended
@@ -79,7 +79,7 @@ public abstract class HostDevice implements Device, ChannelHost {
         this.queues = new DeviceQueues<>(info, Math.max(1, options.queueCount()));
         this.domain = options.schedulingDomain();
         this.memory = new HostMemory(this, options, queues::isBusy, wakes, POISON);
-        this.semaphoreHistory = options.semaphoreHistory();
+        this.semaphores = SemaphoreOptions.DEFAULTS.withHistoryCapacity(options.semaphoreHistory());
         this.channel = options.driver(ChannelOptions.DEFAULTS).channel();
         this.allocator = new LocalAllocator(this, memory);
         this.callerRunners = callerRunners;
@@ -110,9 +110,9 @@ public abstract class HostDevice implements Device, ChannelHost {
     /** Returns the number of workgroups running at once. */
     protected abstract int concurrency();
 
-    /** Returns the helper running work of the queues on threads that wait for a queue; null for none. */
-    protected @Nullable WaitHelper helper() {
-        return null;
+    /** Sets the helper running work of the queues on threads that wait for a queue. Called during construction. */
+    final void helpWaiters(WaitHelper helper) {
+        semaphores = semaphores.withHelper(helper);
     }
 
     /**
@@ -229,11 +229,12 @@ public abstract class HostDevice implements Device, ChannelHost {
     @Override
     public TimelineSemaphore createSemaphore(long initialValue, long flags) {
         checkOpen();
-        return TimelineSemaphore.create(SemaphoreOptions.DEFAULTS
-                .withInitialValue(initialValue)
-                .withScope(Device.scopeOf(flags))
-                .withHistoryCapacity(semaphoreHistory)
-                .withHelper(helper()));
+        SemaphoreOptions last = semaphores;
+        SemaphoreOptions wanted = last.withInitialValue(initialValue).withScope(Device.scopeOf(flags));
+        if (!wanted.equals(last)) {
+            semaphores = wanted;
+        }
+        return TimelineSemaphore.create(wanted);
     }
 
     @Override

@@ -30,7 +30,6 @@ final class LocalDevice extends HostDevice {
     private final boolean ownsExecutor;
     private final AtomicReferenceArray<@Nullable CommandRunner> runners; // by drainer number
     private final List<TaskQueue> taskQueues = new ArrayList<>();
-    private final WaitHelper helper = new Helper();
 
     static LocalDevice open(DeviceInfo info, DeviceOptions options) {
         CpuOptions cpu = options.driver(CpuOptions.DEFAULTS);
@@ -45,6 +44,7 @@ final class LocalDevice extends HostDevice {
         this.executor = executor;
         this.ownsExecutor = cpu.executor() == null;
         this.runners = new AtomicReferenceArray<>(executor.contexts());
+        helpWaiters(new Helper());
         for (int i = 0; i < queueCount(); i++) {
             TaskQueue backend = new TaskQueue(
                     info.id() + " queue " + i,
@@ -74,11 +74,6 @@ final class LocalDevice extends HostDevice {
     @Override
     protected int concurrency() {
         return executor.workers();
-    }
-
-    @Override
-    protected WaitHelper helper() {
-        return helper;
     }
 
     /** Runs some of the queues' work on a thread waiting for any of these queues. */

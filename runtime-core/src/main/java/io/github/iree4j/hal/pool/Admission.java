@@ -1,22 +1,18 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.api.NotForApplications;
-import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Fence;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place of a call in the line of an {@link AdmissionGate}, and then the call's right to hold memory, until {@link
- * #exit}. Safe from any thread.
+ * A call's right to hold memory, until {@link #exit}. The right of a call that an {@link AdmissionGate} has not admitted
+ * at once begins as a {@link PlaceInLine}. Safe from any thread.
  */
 @NotForApplications
-public final class Admission implements Cancellation {
+public sealed class Admission implements Cancellation permits PlaceInLine {
     /*
      * STATE
      *   WAITING   in line
@@ -28,55 +24,38 @@ public final class Admission implements Cancellation {
     private static final int ADMITTED = 1;
     private static final int LEFT = 2;
 
+    private static final VarHandle STATE;
+    private static final VarHandle HOLDER;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            STATE = lookup.findVarHandle(Admission.class, "state", int.class);
+            HOLDER = lookup.findVarHandle(Admission.class, "holder", MemoryHolder.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     final AdmissionGate gate;
-    final String order; // the consumer whose calls keep their order; empty for none
     final @Nullable Share quota;
     final MemoryEstimate estimate;
-    final long since; // start of the wait, in nanoseconds of the clock
-    long readySince; // start of the wait after the fence was reached, likewise; guarded by the lock of the gate
-    private final @Nullable Thread waiter;
-    private final @Nullable Consumer<Admission> told;
-    private boolean isPlain; // whether the call was never ahead of a fence, nor alone; written before the admission
-    private final AtomicInteger state = new AtomicInteger(WAITING);
-    // whether the inputs are committed and the call stands in line for the rest of its need
-    private volatile boolean isShort;
-    // whether the sleeping thread has been woken, and will see whether there is still room; written under the lock of
-    // the gate
-    private volatile boolean isCalled;
-    private volatile Cancellation waitForFence = Cancellation.OVER;
-    // the fence ahead of which the call was admitted; only tested for being reached, so not retained
-    private volatile @Nullable Fence fence;
-    private volatile @Nullable MemoryHolder holder;
 
-    // Guarded by the lock of the gate once shared.
-    boolean isAhead; // whether the call is ahead of its fence: not ready to run
-    private final List<Runnable> held = new ArrayList<>(0); // actions held until the whole need is committed
-    private long inputs; // bytes committed while only the inputs are committed
-    private long committed;
-    long aloneSince; // start of the call's solitude, in nanoseconds of the clock
-    long offered; // bytes committed during a look that calls the thread
-    int overtakings; // number of calls that overtook this call while first in line
-    long overtaken; // bytes needed by the overtaking calls
+    @SuppressWarnings("FieldMayBeFinal") // written through STATE
+    private volatile int state; // at first WAITING, without a write
 
-    Admission(
-            AdmissionGate gate,
-            String order,
-            @Nullable Share quota,
-            MemoryEstimate estimate,
-            boolean isAhead,
-            long since,
-            @Nullable Thread waiter,
-            @Nullable Consumer<Admission> told) {
+    private volatile @Nullable MemoryHolder holder; // written through HOLDER
+
+    /** The call's admission by another gate; written before this admission is in the holder's list. */
+    @Nullable
+    Admission next;
+
+    private long committed; // guarded by the lock of the gate once shared
+
+    Admission(AdmissionGate gate, @Nullable Share quota, MemoryEstimate estimate) {
         this.gate = gate;
-        this.order = order;
         this.quota = quota;
         this.estimate = estimate;
-        this.isAhead = isAhead;
-        this.isPlain = !isAhead;
-        this.since = since;
-        this.readySince = since;
-        this.waiter = waiter;
-        this.told = told;
     }
 
     /**
@@ -84,92 +63,59 @@ public final class Admission implements Cancellation {
      *
      * @return whether the call has been admitted; once true, true until the call leaves
      */
-    public boolean isAdmitted() {
-        return state.get() == ADMITTED;
+    public final boolean isAdmitted() {
+        return state == ADMITTED;
     }
 
-    boolean isWaiting() {
-        return state.get() == WAITING;
+    final boolean isWaiting() {
+        return state == WAITING;
     }
 
-    boolean isOver() {
-        return state.get() == LEFT;
-    }
-
-    /** Whether the call's thread sleeps, so that another thread decides about the call. */
-    boolean isAsleep() {
-        return waiter != null && !waiter.equals(Thread.currentThread());
-    }
-
-    /** Records that another call overtakes this one, the first in line. Under the lock of the gate. */
-    void isOvertakenBy(long bytes) {
-        overtakings++;
-        overtaken += bytes;
-    }
-
-    /** Whether the thread of the waiting call has been called, and has not come yet. */
-    boolean isCalled() {
-        return isCalled;
-    }
-
-    /** GATE-4: wakes the sleeping thread to take the room, unless the thread has been called already. Under the lock of the gate. */
-    void call() {
-        if (!isCalled) {
-            isCalled = true;
-            LockSupport.unpark(waiter);
-        }
-    }
-
-    /** Records that the thread looks at the room. Under the lock of the gate. */
-    void comes() {
-        isCalled = false;
+    final boolean isOver() {
+        return state == LEFT;
     }
 
     /** Records the call. */
-    void heldBy(MemoryHolder call) {
-        holder = call;
+    final void heldBy(MemoryHolder call) {
+        HOLDER.setRelease(this, call);
     }
 
     /** The most memory held by the call so far; 0 while unknown. */
-    long peak() {
+    final long peak() {
         MemoryHolder call = holder;
         return call == null ? 0 : call.peak(gate);
     }
 
     /** Bytes held in a set by the call and the calls made by the call. Under the lock of the set. */
-    long held(PoolSet set) {
+    final long held(PoolSet set) {
         MemoryHolder call = holder;
         Holding holding = call == null ? null : call.knownHoldingIn(set);
         return holding == null ? 0 : holding.whole();
     }
 
-    /** Records the commitment of all memory that the call may hold, until {@link #shrink}. Called before the admission. */
-    void alone(long now) {
-        isPlain = false;
-        aloneSince = now;
-    }
-
     /** Records a smaller commitment from now on. Under the lock of the gate. */
-    void shrink(long bytes) {
+    final void shrink(long bytes) {
         committed = bytes;
     }
 
-    /** Records the commitment of the call's need, or of the inputs while the call is ahead. Under the lock of the gate. */
-    void admitted(long bytes) {
+    /** Records the commitment; returns false for a call admitted before. Under the lock of the gate, or before this object is shared. */
+    final boolean commit(long bytes) {
         committed = bytes;
-        inputs = isAhead ? bytes : 0;
-        isShort = false;
-        if (!held.isEmpty()) {
-            List<Runnable> free = List.copyOf(held);
-            held.clear();
-            CallThreads.start("iree4j-memory", () -> free.forEach(Runnable::run));
-        }
-        if (state.compareAndSet(WAITING, ADMITTED)) {
-            if (told != null) {
-                told.accept(this);
-            }
-            LockSupport.unpark(waiter);
-        }
+        return STATE.compareAndSet(this, WAITING, ADMITTED);
+    }
+
+    final long committed() {
+        return committed;
+    }
+
+    /** Bytes committed while only the inputs are committed; 0 for a call with its whole need committed, and for a call not yet admitted. */
+    long inputs() {
+        return 0;
+    }
+
+    /** Whether the admission does not change before the exit. Called after the admission. */
+    boolean isPlain() {
+        return true;
     }
 
     /**
@@ -179,20 +125,11 @@ public final class Admission implements Cancellation {
      * @return whether memory may be granted; true again at the latest when the line's patience has ended
      */
     public boolean mayHold() {
-        Fence before = fence;
-        if (before != null && before.isReached()) {
-            gate.due(this); // GATE-3: this thread may be faster than the fence's notification
-        }
-        return !isShort;
+        return true;
     }
 
     boolean isShort() {
-        return isShort;
-    }
-
-    /** GATE-5: whether this call, whose fence has been reached, stands in line before another call. Under the lock of the gate. */
-    boolean isBefore(Admission other) {
-        return isShort == other.isShort ? since <= other.since : isShort;
+        return false;
     }
 
     /**
@@ -202,9 +139,7 @@ public final class Admission implements Cancellation {
      * @return false if {@link #mayHold} is true now; the action will not be run
      */
     public boolean whenMayHold(Runnable action) {
-        synchronized (gate.lock) {
-            return isShort && isAdmitted() && held.add(action);
-        }
+        return false;
     }
 
     /** What a call waits for before being admitted. */
@@ -223,17 +158,7 @@ public final class Admission implements Cancellation {
      * @return what the call waits for at one moment; for a call that left the line, what the call would wait for
      */
     public Awaited awaited() {
-        synchronized (gate.lock) {
-            return isAdmitted() ? Awaited.NOTHING : gate.isHeldAsUnknown(this) ? Awaited.SOLITUDE : Awaited.ROOM;
-        }
-    }
-
-    /** Records the reached fence: from now on the whole need counts. Under the lock of the gate. */
-    void ready(long now) {
-        isAhead = false;
-        readySince = now;
-        fence = null;
-        isShort = isAdmitted();
+        return Awaited.NOTHING;
     }
 
     /**
@@ -243,70 +168,37 @@ public final class Admission implements Cancellation {
      * @throws InterruptedException when the thread is interrupted before; the call has then left
      */
     public boolean await() throws InterruptedException {
-        while (isWaiting()) {
-            if (Thread.interrupted()) {
-                if (!cancel()) {
-                    exit();
-                }
-                throw new InterruptedException();
-            }
-            if (isCalled) {
-                gate.comes(this);
-            } else {
-                LockSupport.park(this);
-            }
-        }
         return isAdmitted();
     }
 
     /** Leaves the line; returns false when the call has been admitted or has left. */
     @Override
     public boolean cancel() {
-        if (!gate.leave(this)) {
-            return false;
-        }
-        waitForFence.cancel();
-        LockSupport.unpark(waiter);
-        return true;
+        return false;
     }
 
-    boolean leave(boolean fromLine) {
-        return state.compareAndSet(fromLine ? WAITING : ADMITTED, LEFT);
+    final boolean leave(boolean fromLine) {
+        return STATE.compareAndSet(this, fromLine ? WAITING : ADMITTED, LEFT);
     }
 
-    /** Begins the wait for the fence of a call that is ahead; a call that has left stops waiting. Called once. */
-    public void dueAt(Fence before) {
-        fence = before;
-        waitForFence = before.whenReached(_ -> due());
-        if (state.get() == LEFT) {
-            waitForFence.cancel();
-        }
-    }
+    /**
+     * Begins the wait for the fence of a call that is ahead; a call that has left stops waiting. Called once.
+     *
+     * @param before the fence
+     */
+    public void dueAt(Fence before) {}
 
     /** Records that the fence of a call that is ahead has been reached: its work may begin, and the whole need counts as soon as there is room. */
-    void due() {
-        gate.due(this);
-    }
+    void due() {}
 
     /** Gives up the right to hold memory; the call no longer holds any. Idempotent. */
-    public void exit() {
+    public final void exit() {
         if (leave(false)) { // GATE-2
-            waitForFence.cancel();
+            left();
             gate.exit(this);
         }
     }
 
-    long committed() {
-        return committed;
-    }
-
-    /** Bytes committed while only the inputs are committed; 0 for a call with its whole need committed, and for a call not yet admitted. */
-    long inputs() {
-        return inputs;
-    }
-
-    /** Whether the admission does not change before the exit. Called after the admission. */
-    boolean isPlain() {
-        return isPlain;
-    }
+    /** Ends the waits of a call that has given up its right. */
+    void left() {}
 }

@@ -96,11 +96,11 @@ public final class AdmissionGate {
 
     final Object lock = new Object(); // innermost
     // ready calls: with inputs, then without, each by age; guarded by lock, as are the next fields
-    private final List<Admission> line = new ArrayList<>();
-    private final List<Admission> ahead = new ArrayList<>(); // calls that are not ready
+    private final List<PlaceInLine> line = new ArrayList<>();
+    private final List<PlaceInLine> ahead = new ArrayList<>(); // calls that are not ready
     // time of the last admission of a call with an unknown need, by the clock
     private long lastGuess = Long.MIN_VALUE / 2;
-    private final List<Admission> alone = new ArrayList<>(); // calls with more committed than their known need
+    private final List<PlaceInLine> alone = new ArrayList<>(); // calls with more committed than their known need
     private final List<Share> shortOfGuess = new ArrayList<>(); // shares without room for a guess at the latest look
     private boolean isLookDue;
     private volatile int waiting; // number of calls outside
@@ -144,15 +144,15 @@ public final class AdmissionGate {
         if (waiting > 0 ? !overtakes(quota, need) : shares.commit(quota, need, 0) != null) {
             return null; // a call that saw no room meanwhile is served when this call joins
         }
-        Admission admission = new Admission(this, "", quota, estimate, false, 0, null, null);
-        admission.admitted(need);
+        Admission admission = new Admission(this, quota, estimate);
+        admission.commit(need);
         return admission;
     }
 
     /** Commits the need of a new call if the first call in line has been called, and has not come yet. GATE-4. */
     private boolean overtakes(@Nullable Share quota, long need) {
         synchronized (lock) {
-            Admission first = line.isEmpty() ? null : line.getFirst();
+            PlaceInLine first = line.isEmpty() ? null : line.getFirst();
             if (first == null
                     || !first.isCalled()
                     || first.quota != quota
@@ -166,12 +166,12 @@ public final class AdmissionGate {
         }
     }
 
-    private boolean mayBeOvertaken(Admission first) {
+    private boolean mayBeOvertaken(PlaceInLine first) {
         return first.overtakings < OVERTAKINGS && first.overtaken < all.part(Long.MAX_VALUE);
     }
 
     /** Gives a called call the room that newcomers have left. On the call's thread. */
-    void comes(Admission call) {
+    void comes(PlaceInLine call) {
         synchronized (lock) {
             call.comes();
             serve();
@@ -186,8 +186,8 @@ public final class AdmissionGate {
      * @return null when the call has to {@linkplain #join join the line}
      */
     public @Nullable Admission tryAdmitAhead(String consumer, MemoryEstimate estimate) {
-        Admission admission =
-                new Admission(this, "", shares.quota(consumer), estimate, true, clock.getAsLong(), null, null);
+        PlaceInLine admission =
+                new PlaceInLine(this, "", shares.quota(consumer), estimate, true, clock.getAsLong(), null, null);
         synchronized (lock) {
             if (waiting > 0 || shares.commitAhead(admission) != null) {
                 return null;
@@ -215,7 +215,7 @@ public final class AdmissionGate {
             MemoryEstimate estimate,
             boolean isAhead,
             @Nullable Consumer<Admission> told) {
-        Admission admission = new Admission(
+        PlaceInLine admission = new PlaceInLine(
                 this,
                 inOrder ? consumer : "",
                 shares.quota(consumer),
@@ -242,7 +242,7 @@ public final class AdmissionGate {
     }
 
     /** Takes a call out of the line; returns false when the call is not in line. */
-    boolean leave(Admission admission) {
+    boolean leave(PlaceInLine admission) {
         synchronized (lock) {
             if (!admission.leave(true)) {
                 return false;
@@ -255,7 +255,7 @@ public final class AdmissionGate {
     }
 
     /** Records that the fence of a call has been reached: the call stands in line for its need, or for the rest of its need. */
-    void due(Admission admission) {
+    void due(PlaceInLine admission) {
         synchronized (lock) {
             if (!admission.isAhead || admission.isOver()) {
                 return;
@@ -284,12 +284,12 @@ public final class AdmissionGate {
         boolean held = HeldCallbacks.begin(); // so that this thread makes the next call, once the lock is released
         try {
             synchronized (lock) {
-                if (!isPlain) { // after a concurrent end of the call's wait
-                    line.remove(admission);
+                if (!isPlain && admission instanceof PlaceInLine place) { // after a concurrent end of the call's wait
+                    line.remove(place);
                     count();
-                    alone.remove(admission);
-                    shares.releaseAhead(admission);
-                    shares.exit(admission);
+                    alone.remove(place);
+                    shares.releaseAhead(place);
+                    shares.exit(place);
                 }
                 serve();
             }
@@ -299,7 +299,7 @@ public final class AdmissionGate {
     }
 
     /** Whether a call outside waits for solitude or for its fence, and not for the room of a guess. Under the lock. */
-    boolean isHeldAsUnknown(Admission call) {
+    boolean isHeldAsUnknown(PlaceInLine call) {
         boolean isShort = shortOfGuess.contains(all) || call.quota != null && shortOfGuess.contains(call.quota);
         return (call.isAhead || !isShort) && shares.unknown(call.quota, call.estimate) > 0;
     }
@@ -388,10 +388,10 @@ public final class AdmissionGate {
         private final long now = clock.getAsLong();
         private final Set<Share> behind = new HashSet<>(); // quotas with waiting calls
         private final Set<String> consumers = new HashSet<>(); // programs with waiting calls
-        private @Nullable Admission first; // first call waiting for memory
+        private @Nullable PlaceInLine first; // first call waiting for memory
         private long refused = Long.MAX_VALUE; // smallest number of bytes without room
         private long next = Long.MAX_VALUE; // nanoseconds until a call may have waited for long enough
-        private final List<Admission> called = new ArrayList<>(0); // with their need committed during the look
+        private final List<PlaceInLine> called = new ArrayList<>(0); // with their need committed during the look
 
         /** Whether calls further behind may go in. */
         boolean isOpen() {
@@ -399,26 +399,26 @@ public final class AdmissionGate {
         }
 
         /** Whether an earlier call waits for the same quota, or is a call of the same program. */
-        boolean isBehind(Admission call) {
+        boolean isBehind(PlaceInLine call) {
             return behind.contains(call.quota) || consumers.contains(call.order);
         }
 
         /** Records that a call stays in line. */
-        private void stays(Admission call) {
+        private void stays(PlaceInLine call) {
             if (!call.order.isEmpty()) {
                 consumers.add(call.order);
             }
         }
 
         /** Whether a call with an unknown need has waited for long enough to go in beside others. */
-        boolean hasWaitedToBeAlone(Admission call) {
+        boolean hasWaitedToBeAlone(PlaceInLine call) {
             long waited = now - Math.max(call.readySince, lastGuess);
             next = waited < solitude ? Math.min(next, solitude - waited) : next;
             return waited >= solitude;
         }
 
         /** Records that a call does not fit. */
-        void waits(Admission call, Share full) {
+        void waits(PlaceInLine call, Share full) {
             stays(call);
             if (full != all) {
                 behind.add(full);
@@ -428,7 +428,7 @@ public final class AdmissionGate {
         }
 
         /** Whether the first call waiting for a share has waited for long enough. */
-        boolean hasWaited(Admission call, Share full) {
+        boolean hasWaited(PlaceInLine call, Share full) {
             if (full == all && first != null) {
                 return false;
             }
@@ -443,12 +443,12 @@ public final class AdmissionGate {
         }
 
         /** Whether a fitting call is left to its sleeping thread: a newcomer may use the room until the thread runs. */
-        boolean mayCall(Admission call) {
+        boolean mayCall(PlaceInLine call) {
             return first == null && call.isAsleep() && mayBeOvertaken(call);
         }
 
         /** GATE-4: calls the thread of a fitting call. Only newcomers have the room, not the calls behind. */
-        void calls(Admission call, long bytes) {
+        void calls(PlaceInLine call, long bytes) {
             stays(call);
             call.offered = bytes;
             called.add(call);
@@ -461,7 +461,7 @@ public final class AdmissionGate {
             called.forEach(call -> shares.release(call.quota, call.offered, 0));
         }
 
-        void admit(Admission call, long committed, boolean isGuess) {
+        void admit(PlaceInLine call, long committed, boolean isGuess) {
             if (first != null) {
                 first.isOvertakenBy(committed - call.inputs());
             }
@@ -495,8 +495,8 @@ public final class AdmissionGate {
 
     /** Counts the calls that have run alone for long enough with the memory held so far. */
     private void endSolitude(Look look) {
-        for (Iterator<Admission> each = alone.iterator(); each.hasNext(); ) {
-            Admission call = each.next();
+        for (Iterator<PlaceInLine> each = alone.iterator(); each.hasNext(); ) {
+            PlaceInLine call = each.next();
             long rest = solitude - (look.now - call.aloneSince);
             if (rest > 0) {
                 look.next = Math.min(look.next, rest);
@@ -514,9 +514,9 @@ public final class AdmissionGate {
         shortOfGuess.clear();
         int looked = 0;
         int skipped = 0;
-        for (Iterator<Admission> each = line.iterator();
+        for (Iterator<PlaceInLine> each = line.iterator();
                 each.hasNext() && looked < LOOKED_AT && skipped < SKIPPED && look.isOpen(); ) {
-            Admission call = each.next();
+            PlaceInLine call = each.next();
             if (look.isBehind(call)) {
                 skipped++; // not counted: waiters for a quota, or behind their own program, show nothing about others
                 continue;
@@ -559,8 +559,8 @@ public final class AdmissionGate {
 
     private void serveAhead(Look look) {
         int looked = 0;
-        for (Iterator<Admission> each = ahead.iterator(); each.hasNext() && looked < LOOKED_AT; ) {
-            Admission call = each.next();
+        for (Iterator<PlaceInLine> each = ahead.iterator(); each.hasNext() && looked < LOOKED_AT; ) {
+            PlaceInLine call = each.next();
             if (look.isBehind(call)) {
                 continue;
             }

@@ -14,7 +14,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +40,8 @@ public final class MemoryHolder {
     private static final VarHandle UNDER_WAY;
     private static final VarHandle USING;
     private static final VarHandle LEFT;
+    private static final VarHandle ADMISSIONS;
+    private static final VarHandle CALLER;
 
     static {
         try {
@@ -54,6 +55,8 @@ public final class MemoryHolder {
             UNDER_WAY = lookup.findVarHandle(MemoryHolder.class, "underWay", int.class);
             USING = lookup.findVarHandle(MemoryHolder.class, "using", int.class);
             LEFT = lookup.findVarHandle(MemoryHolder.class, "left", boolean.class);
+            ADMISSIONS = lookup.findVarHandle(MemoryHolder.class, "admissions", Admission.class);
+            CALLER = lookup.findVarHandle(MemoryHolder.class, "caller", Thread.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -84,8 +87,8 @@ public final class MemoryHolder {
     private volatile @Nullable CompletableFuture<?> asked; // while that thread waits for memory
     private final @Nullable Object context;
     private final @Nullable MemoryHolder outer;
-    private volatile List<Admission> admissions = List.of(); // one per set; written under the monitor
-    private volatile boolean settled; // the call has ended; written under the monitor
+    private volatile @Nullable Admission admissions; // head of a list with one per set; written through ADMISSIONS
+    private volatile boolean settled; // the call has ended
     private Runnable atLast = () -> {}; // published by settled
 
     /**
@@ -360,7 +363,7 @@ public final class MemoryHolder {
      */
     public void calledHere(boolean works) {
         this.works = works;
-        caller = Thread.currentThread();
+        CALLER.setRelease(this, Thread.currentThread());
     }
 
     /**
@@ -497,7 +500,7 @@ public final class MemoryHolder {
     /** Ends the call: memory still held is in results, kept by the host. */
     public void end() {
         handOnOwnWork();
-        caller = null;
+        CALLER.setRelease(this, (Thread) null);
         OVER.setRelease(this, true);
         review();
     }
@@ -510,16 +513,14 @@ public final class MemoryHolder {
      */
     public void admitted(Admission given) {
         given.heldBy(this);
-        synchronized (this) {
-            if (!settled) {
-                List<Admission> before = admissions;
-                admissions = before.isEmpty()
-                        ? List.of(given)
-                        : Stream.concat(before.stream(), Stream.of(given)).toList();
-                return;
-            }
+        Admission others;
+        do {
+            others = admissions;
+            given.next = others;
+        } while (!ADMISSIONS.compareAndSet(this, others, given));
+        if (settled) { // perhaps before the right was in the list
+            CallThreads.start("iree4j-memory", given::exit); // the caller may hold the lock of the gate
         }
-        CallThreads.start("iree4j-memory", given::exit); // the caller may hold the lock of the gate
     }
 
     /**
@@ -530,10 +531,9 @@ public final class MemoryHolder {
      *     admission, being known to need no memory
      */
     public @Nullable Admission admission(AdmissionGate gate) {
-        List<Admission> given = admissions; // without an iterator: each allocation asks
-        for (int i = 0; i < given.size(); i++) {
-            if (given.get(i).gate.equals(gate)) {
-                return given.get(i);
+        for (Admission given = admissions; given != null; given = given.next) {
+            if (given.gate.equals(gate)) {
+                return given;
             }
         }
         return outer == null ? null : outer.admission(gate);
@@ -552,10 +552,8 @@ public final class MemoryHolder {
      * @param before run before giving up the right: the {@linkplain #peak peaks} are known then; MUST NOT block
      */
     public void settle(Runnable before) {
-        synchronized (this) {
-            atLast = before;
-            settled = true;
-        }
+        atLast = before;
+        settled = true;
         if (underWay == 0) { // GATE-2
             leaveGates();
         }
@@ -566,9 +564,8 @@ public final class MemoryHolder {
             return;
         }
         atLast.run();
-        List<Admission> given = admissions;
-        for (int i = 0; i < given.size(); i++) {
-            given.get(i).exit();
+        for (Admission given = admissions; given != null; given = given.next) {
+            given.exit();
         }
         MemoryHolder by = outer;
         if (by != null && by.isLast() && by.settled) {

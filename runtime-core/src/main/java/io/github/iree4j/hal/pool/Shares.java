@@ -67,7 +67,7 @@ final class Shares {
 
     /** Commits everything, or a quota, to a call with an unknown need; returns the share in use, null when committed. */
     @Nullable
-    Share commitAll(Admission call, long most) {
+    Share commitAll(PlaceInLine call, long most) {
         long had = call.inputs();
         long inputs = call.estimate.inputs();
         Predicate<Share> commit =
@@ -77,7 +77,7 @@ final class Shares {
 
     /** Commits the inputs of a call that waits for its fence; returns the full share, null when committed. Under the lock of the gate. */
     @Nullable
-    Share commitAhead(Admission call) {
+    Share commitAhead(PlaceInLine call) {
         long inputs = call.estimate.inputs();
         long whole = Math.max(call.estimate.bytes(), unknown(call.quota, call.estimate));
         if (call.quota != null && !call.quota.tryCommitAhead(inputs, whole)) {
@@ -128,7 +128,7 @@ final class Shares {
     }
 
     /** Stops counting the inputs of a call as inputs of a call admitted for the inputs alone. Under the lock of the gate. */
-    void releaseAhead(Admission call) {
+    void releaseAhead(PlaceInLine call) {
         long inputs = call.inputs();
         all.releaseAhead(inputs);
         if (call.quota != null) {

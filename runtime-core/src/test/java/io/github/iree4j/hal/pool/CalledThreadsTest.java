@@ -50,7 +50,7 @@ class CalledThreadsTest extends GateLine {
 
         /** The thread looks, finds no room, and sleeps. */
         void comesInVain() {
-            gate.comes(joined.join());
+            gate.comes((PlaceInLine) joined.join());
             assertThat(isAdmitted()).isFalse();
         }
     }

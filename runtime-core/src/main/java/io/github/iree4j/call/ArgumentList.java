@@ -33,12 +33,12 @@ final class ArgumentList implements AutoCloseable {
      * yet on the device are {@link TensorElements}, or a {@link Transfer}.
      */
     private final @Nullable Object[] values;
-    /** References owned and released by this list. Their buffers are on loan: the program cannot deallocate the buffers. */
-    private final List<RefCounted> owned;
+    /** References owned and released by this list, each at the index of its value. Their buffers are on loan: the program cannot deallocate the buffers. */
+    private final @Nullable RefCounted[] owned;
     /** Views made by this list: their memory is held by the call. On loan, too, unless given. */
     private List<Made> made = List.of();
-    /** Tensors kept in use. */
-    private final List<TensorElements> lent;
+    /** Tensors kept in use, each at the index of its value. */
+    private final @Nullable TensorElements[] lent;
     /** Tensors transferred to the call, each once; and the call's references, released once the program has its own references. */
     private List<Transfer> taken = List.of();
 
@@ -74,8 +74,8 @@ final class ArgumentList implements AutoCloseable {
         this.memory = memory;
         this.holder = holder;
         this.values = inputs;
-        this.owned = new ArrayList<>(inputs.length);
-        this.lent = new ArrayList<>(inputs.length);
+        this.owned = new @Nullable RefCounted[inputs.length];
+        this.lent = new @Nullable TensorElements[inputs.length];
         String kinds = signature.arguments();
         if (inputs.length != kinds.length()) {
             throw invalid("function '%s' takes %d %s; given %d"
@@ -141,9 +141,8 @@ final class ArgumentList implements AutoCloseable {
             if (values[i] instanceof TensorElements elements && elements.isCopiedFromCaller(memory.device())) {
                 TensorElements copy = elements.snapshot();
                 copy.enter();
-                lent.add(copy);
+                lent[i] = copy;
                 values[i] = copy;
-                lent.remove(elements);
                 elements.exit();
             }
         }
@@ -234,10 +233,20 @@ final class ArgumentList implements AutoCloseable {
             return;
         }
         for (Transfer transfer : taken) {
-            lent.remove(transfer.elements()); // once: the tensor may also be lent to the same call
+            forget(transfer.elements());
             transfer.elements().exit(); // from here on a reference in 'given' holds the memory
         }
         taken = List.of();
+    }
+
+    /** Removes a tensor from the tensors in use, once: the tensor may also be lent to the same call. */
+    private void forget(TensorElements elements) {
+        for (int i = 0; i < lent.length; i++) {
+            if (elements.equals(lent[i])) {
+                lent[i] = null;
+                return;
+            }
+        }
     }
 
     /** Passes the arguments to the VM, which retains the references to be kept. Called once. */
@@ -337,7 +346,7 @@ final class ArgumentList implements AutoCloseable {
                 throw mismatch(index, null, view.toString());
             }
             view.retain();
-            own(view);
+            own(index, view);
             return view;
         }
         if (input.getClass().isArray() || input instanceof Number || input instanceof Boolean) {
@@ -356,14 +365,14 @@ final class ArgumentList implements AutoCloseable {
         }
         if (input instanceof RefCounted counted) {
             counted.retain();
-            own(counted);
+            own(index, counted);
         }
         return input;
     }
 
     /** Takes ownership of a reference, and lends the reference's buffer. */
-    private void own(RefCounted reference) {
-        owned.add(reference);
+    private void own(int index, RefCounted reference) {
+        owned[index] = reference;
         if (bufferOf(reference) instanceof Buffer buffer) {
             buffer.lend();
         }
@@ -401,7 +410,7 @@ final class ArgumentList implements AutoCloseable {
         } catch (IreeException e) {
             throw IreeException.of(e.code(), "%s: %s".formatted(signature.describeArgument(index), e.getMessage()), e);
         }
-        lent.add(elements);
+        lent[index] = elements;
         if (wanted != null && !elements.fit(wanted)) {
             throw mismatch(index, null, elements.header());
         }
@@ -440,7 +449,7 @@ final class ArgumentList implements AutoCloseable {
         } else if (isMade) {
             view.buffer().lend();
         } else {
-            own(view);
+            own(index, view);
         }
         return storage ? view.buffer() : view;
     }
@@ -502,14 +511,22 @@ final class ArgumentList implements AutoCloseable {
         releaseSources();
         releaseGiven();
         releaseCopies();
-        for (RefCounted each : owned) {
-            if (bufferOf(each) instanceof Buffer buffer) {
-                buffer.endLoan();
+        for (int i = 0; i < owned.length; i++) {
+            RefCounted reference = owned[i];
+            if (reference != null) {
+                owned[i] = null;
+                if (bufferOf(reference) instanceof Buffer buffer) {
+                    buffer.endLoan();
+                }
+                reference.release();
             }
-            each.release();
         }
-        owned.clear();
-        lent.forEach(TensorElements::exit);
-        lent.clear();
+        for (int i = 0; i < lent.length; i++) {
+            TensorElements elements = lent[i];
+            if (elements != null) {
+                lent[i] = null;
+                elements.exit();
+            }
+        }
     }
 }

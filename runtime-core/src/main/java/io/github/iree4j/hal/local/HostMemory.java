@@ -86,8 +86,8 @@ final class HostMemory {
         }
 
         static Block of(Reservation reservation) {
-            MemorySegment slab = ((HostSlab) reservation.slab()).bytes();
-            return new Block(slab.asSlice(reservation.offset(), reservation.size()), slab, reservation);
+            HostSlab slab = (HostSlab) reservation.slab();
+            return new Block(slab.piece(reservation.offset(), reservation.size()), slab.bytes(), reservation);
         }
 
         @Override

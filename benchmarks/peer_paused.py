@@ -34,7 +34,8 @@ for each in inputs:
 def measure(pause, duration, at_least):
     times, used, end = [], time.process_time_ns(), time.perf_counter() + duration
     while len(times) < at_least or time.perf_counter() < end:
-        time.sleep(pause)
+        if pause:
+            time.sleep(pause)
         results = rt.VmVariantList(1)
         since = time.perf_counter_ns()
         context.invoke(entry, arguments, results)

@@ -24,7 +24,6 @@ import org.springframework.context.ConfigurableApplicationContext;
 @EnableAutoConfiguration
 final class ServiceCalls {
     private static final int WARM_UP = 20_000;
-    private static final double MILLION = 1e6;
     private static final double NANOS = 1e9;
 
     private ServiceCalls() {}

@@ -315,7 +315,7 @@ class Maker:
                 if not verdict:
                     peer = milliseconds(proto, inputs)  # each time, since machines change their speed
                     report = json.loads(self.call(RUN_SECONDS, self.root / "bin/iree4j", "benchmark", *program, "--benchmark_min_time=0.5s",
-                                                  "--benchmark_min_warmup_time=2", "--benchmark_repetitions=3", "--benchmark_format=json", "--time_unit=ms"))
+                                                  "--benchmark_min_warmup_time=5", "--benchmark_repetitions=3", "--benchmark_format=json", "--time_unit=ms"))
                     ms = next(each["real_time"] for each in report["benchmarks"] if each["name"].endswith("_median"))
                     if kept is None or ms / peer < kept[0]:
                         kept = ms / peer, label, ms

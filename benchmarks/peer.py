@@ -106,7 +106,8 @@ def compare(tools, name, module, parameters, function, inputs, options):
         "local-task": [*cores, *theirs, "--device=local-task", f"--task_topology_max_group_count={options.threads}"],
     }
     if options.pause is not None:
-        service = ["java", "--enable-native-access=ALL-UNNAMED", "-Diree.modules.peer.location=file:" + str(module),
+        home = subprocess.run([HERE.parent / "bin/find-jdk", "25"], check=True, capture_output=True, text=True).stdout.strip()
+        service = [f"{home}/bin/java", "--enable-native-access=ALL-UNNAMED", "-Diree.modules.peer.location=file:" + str(module),
                    *[f"-Diree.modules.peer.parameters.{p.replace('=', '=file:', 1)}" for p in parameters], f"-Diree.task.workers={options.threads}",
                    "-Dloader.main=io.github.iree4j.peer.ServiceCalls", "-cp", HERE / "onnxruntime/target/onnxruntime.jar",
                    "org.springframework.boot.loader.launch.PropertiesLauncher", function, options.pause, options.seconds, *inputs]

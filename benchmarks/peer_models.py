@@ -4,6 +4,7 @@ decoder  a step of a language model: two layers of 64 numbers, four heads, a cac
 lstm     an LSTM of 64 numbers over 20 steps
 unet     a U-Net of two levels over 64 x 64 pixels
 resnet   a residual network of four stages over 64 x 64 pixels
+plain    six convolutions of 3 x 3 over 64 x 64 pixels; the third and the fifth halve the picture
 """
 import sys
 
@@ -113,5 +114,13 @@ def resnet(file, width=16, stages=4):
            [(g("MatMul", pooled, g.weights(come, 10)), TensorProto.FLOAT, [1, 10])])
 
 
+def plain(file):
+    g = Graph()
+    x, come = "x", 3
+    for go, stride in ((16, 1), (16, 1), (32, 2), (32, 1), (64, 2), (64, 1)):
+        x, come = g("Relu", convolution(g, x, come, go, 3, stride)), go
+    g.save(file, [("x", TensorProto.FLOAT, [1, 3, 64, 64])], [(x, TensorProto.FLOAT, [1, 64, 16, 16])])
+
+
 if __name__ == "__main__":
-    {"decoder": decoder, "lstm": lstm, "unet": unet, "resnet": resnet}[sys.argv[1]](sys.argv[2])
+    {"decoder": decoder, "lstm": lstm, "unet": unet, "resnet": resnet, "plain": plain}[sys.argv[1]](sys.argv[2])

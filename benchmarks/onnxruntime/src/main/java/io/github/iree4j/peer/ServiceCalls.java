@@ -23,7 +23,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 @SpringBootConfiguration
 @EnableAutoConfiguration
 final class ServiceCalls {
-    private static final int WARM_UP = 20_000;
+    private static final double WARM_UP = 10; // seconds, as of benchmarks/peer.py
     private static final double NANOS = 1e9;
 
     private ServiceCalls() {}
@@ -48,21 +48,20 @@ final class ServiceCalls {
                     .toArray();
             String function = "peer." + arguments[0];
             long pause = Long.parseLong(arguments[1]);
-            long duration = (long) (Double.parseDouble(arguments[2]) * NANOS);
-            measure(service, function, inputs, 0, 10 * (long) NANOS, WARM_UP);
-            measure(service, function, inputs, pause, duration, 0);
+            measure(service, function, inputs, 0, WARM_UP);
+            System.out.println(measure(service, function, inputs, pause, Double.parseDouble(arguments[2])));
         }
     }
 
-    private static void measure(
-            InvocationService service, String function, Object[] inputs, long pause, long duration, int atLeast)
+    private static String measure(
+            InvocationService service, String function, Object[] inputs, long pause, double seconds)
             throws InterruptedException {
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         long[] times = new long[1 << 22];
         int calls = 0;
         long used = system.getProcessCpuTime();
-        long end = System.nanoTime() + duration;
-        for (long now = System.nanoTime(); (now < end || calls < atLeast) && calls < times.length; calls++) {
+        long end = System.nanoTime() + (long) (seconds * NANOS);
+        for (long now = System.nanoTime(); now < end && calls < times.length; calls++) {
             if (pause > 0) {
                 Thread.sleep(pause);
                 now = System.nanoTime();
@@ -73,13 +72,11 @@ final class ServiceCalls {
             now = after;
         }
         used = system.getProcessCpuTime() - used;
-        if (atLeast == 0) {
-            Arrays.sort(times, 0, calls);
-            System.out.printf(
-                    Locale.ROOT,
-                    "{\"benchmarks\": [{\"real_time\": %.1f, \"cpu_time\": %.1f, \"time_unit\": \"ns\"}]}%n",
-                    (double) times[calls / 2],
-                    (double) used / calls);
-        }
+        Arrays.sort(times, 0, calls);
+        return String.format(
+                Locale.ROOT,
+                "{\"benchmarks\": [{\"real_time\": %.1f, \"cpu_time\": %.1f, \"time_unit\": \"ns\"}]}",
+                (double) times[calls / 2],
+                (double) used / calls);
     }
 }

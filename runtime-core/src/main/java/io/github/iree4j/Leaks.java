@@ -1,5 +1,7 @@
 package io.github.iree4j;
 
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.monitor.LeakReport;
 import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.tensor.TensorElements;
@@ -195,25 +197,26 @@ final class Leaks {
         }
     }
 
-    /** Created for each result of each call; the description is therefore built on demand. */
+    /**
+     * Created for each result of each call; the description is therefore built on demand. Does not refer to the
+     * elements: their memory refers to the call.
+     */
     private static final class Result extends Watch {
-        private final TensorElements elements;
+        private final Shape shape;
+        private final ElementType type;
+        private final String program; // charged for the tensor; empty for none
 
         Result(Leaks leaks, TensorElements elements) {
             super(leaks);
-            this.elements = elements;
-        }
-
-        /** The program charged for the tensor; empty for none. */
-        private String program() {
             DeviceMemory memory = elements.memory();
-            return memory == null ? "" : memory.consumer();
+            this.shape = elements.shape();
+            this.type = elements.type();
+            this.program = memory == null ? "" : memory.consumer();
         }
 
         @Override
         String what() {
-            String program = program();
-            return "result " + elements.header() + (program.isEmpty() ? "" : " of program '" + program + "'");
+            return "result " + shape.format(type) + (program.isEmpty() ? "" : " of program '" + program + "'");
         }
 
         @Override
@@ -225,7 +228,7 @@ final class Leaks {
         @Override
         void forgotten() {
             CreationSite created = creation();
-            boolean isFirst = leaks.isFirst(new Site(program(), created == null ? "" : created.place()));
+            boolean isFirst = leaks.isFirst(new Site(program, created == null ? "" : created.place()));
             leaks.forgottenTensors.increment(); // afterwards: whoever reads the total finds the places
             FORGOTTEN_IN_PROCESS.increment();
             if (isFirst) {

@@ -20,6 +20,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -368,6 +369,21 @@ class ProgramCallsTest extends ProgramFixture {
     }
 
     @Test
+    @Timeout(60)
+    void aForgottenResultOfASubmittedCallIsCounted() throws Exception {
+        try (IreeRuntime own = IreeRuntime.builder().taskWorkers(1).build()) {
+            Program program = own.load(ProgramOptions.builder().module(module()).build());
+            forgetSubmitted(program);
+            while (own.monitor().forgottenTensors() == 0
+                    && !Thread.currentThread().isInterrupted()) {
+                System.gc();
+                Thread.onSpinWait();
+            }
+            assertThat(own.monitor().forgottenTensors()).isEqualTo(1);
+        }
+    }
+
+    @Test
     void forgottenResultsAreCountedByProgramAndPlace() {
         try (IreeRuntime own = IreeRuntime.builder().traceLeaks(true).build()) {
             Program program = own.load(
@@ -396,5 +412,9 @@ class ProgramCallsTest extends ProgramFixture {
 
     private static void forget(Program program) {
         program.function("same").invoke((Object) new float[] {1, 2});
+    }
+
+    private static void forgetSubmitted(Program program) throws Exception {
+        program.function("same").invokeAsync((Object) new float[] {1, 2}).get();
     }
 }

@@ -62,6 +62,7 @@ public final class MemoryHolder {
         }
     }
 
+    private static final Runnable NOTHING = () -> {};
     private static final AtomicLong NUMBERS = new AtomicLong();
     private static final AtomicLong ERAS = new AtomicLong();
 
@@ -89,7 +90,7 @@ public final class MemoryHolder {
     private final @Nullable MemoryHolder outer;
     private volatile @Nullable Admission admissions; // head of a list with one per set; written through ADMISSIONS
     private volatile boolean settled; // the call has ended
-    private Runnable atLast = () -> {}; // published by settled
+    private Runnable atLast = NOTHING; // published by settled
 
     /**
      * Creates a holder without memory.
@@ -567,6 +568,7 @@ public final class MemoryHolder {
         for (Admission given = admissions; given != null; given = given.next) {
             given.exit();
         }
+        atLast = NOTHING; // results refer to this holder, which must not refer to the future with the results
         MemoryHolder by = outer;
         if (by != null && by.isLast() && by.settled) {
             by.leaveGates();

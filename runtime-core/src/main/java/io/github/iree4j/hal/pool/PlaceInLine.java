@@ -15,7 +15,7 @@ final class PlaceInLine extends Admission {
     final long since; // start of the wait, in nanoseconds of the clock
     long readySince; // start of the wait after the fence was reached, likewise; guarded by the lock of the gate
     private final @Nullable Thread waiter;
-    private final @Nullable Consumer<Admission> told;
+    private @Nullable Consumer<Admission> told; // until the admission; guarded by the lock of the gate once shared
     private boolean isPlain; // whether the call was never ahead of a fence, nor alone; written before the admission
     // whether the inputs are committed and the call stands in line for the rest of its need
     private volatile boolean isShort;
@@ -101,6 +101,7 @@ final class PlaceInLine extends Admission {
         if (commit(bytes)) {
             if (told != null) {
                 told.accept(this);
+                told = null; // the holder of memory in results refers to this place, which must not refer to the call
             }
             LockSupport.unpark(waiter);
         }

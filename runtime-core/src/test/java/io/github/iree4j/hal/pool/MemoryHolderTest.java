@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -270,5 +272,41 @@ class MemoryHolderTest extends DeadlockLine {
         third.join();
         assertThat(ran).isTrue();
         first.join();
+    }
+
+    @Test
+    void aHolderDoesNotReferToACallThatHasGivenUpItsRight() {
+        MemoryHolder call = call("a", null);
+        call.end();
+        assertCollected(settled(call));
+        Reference.reachabilityFence(call);
+    }
+
+    private static WeakReference<Object> settled(MemoryHolder call) {
+        Object future = new Object();
+        call.settle(future::hashCode);
+        return new WeakReference<>(future);
+    }
+
+    @Test
+    void aRightDoesNotReferToTheCallWhoseAdmissionItWas() {
+        List<Admission> rights = new ArrayList<>();
+        assertCollected(joined(halves().build(), rights));
+        assertThat(rights)
+                .singleElement()
+                .satisfies(right -> assertThat(right.isAdmitted()).isTrue());
+    }
+
+    private static WeakReference<Object> joined(PoolSet set, List<Admission> rights) {
+        Object future = new Object();
+        rights.add(set.gate().join("", false, new KnownNeed(HALF, 0), false, _ -> future.hashCode()));
+        return new WeakReference<>(future);
+    }
+
+    private static void assertCollected(WeakReference<Object> reference) {
+        while (reference.get() != null && !Thread.currentThread().isInterrupted()) {
+            System.gc();
+        }
+        assertThat(reference.get()).isNull();
     }
 }

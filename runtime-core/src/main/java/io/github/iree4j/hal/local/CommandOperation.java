@@ -7,12 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /** An operation running regions of a recording: on a single thread, or on several through a {@link BlockProcessor}. */
 abstract class CommandOperation extends HostOperation implements DispatchingOperation {
-    private static final long NONE = -1;
-
     private final CallerRunners callerRunners;
-    // The estimate, confined to the thread owning the operation.
-    private long nanos = NONE; // on a single thread; UNKNOWN if any part is unknown, or for long work
-    private long gain; // nanoseconds by which all workers together end earlier; may be negative
+    private @Nullable DurationEstimate estimate;
 
     CommandOperation(String name, CallerRunners callerRunners) {
         super(name);
@@ -57,42 +53,22 @@ abstract class CommandOperation extends HostOperation implements DispatchingOper
 
     @Override
     long nanos() {
-        if (nanos == NONE) {
-            estimate(recording(), bindings());
-        }
-        return nanos;
+        return estimate().nanos();
     }
 
     /** Returns whether waking workers would end the operation earlier. */
     boolean isWorthSharing(long wakeNanos) {
-        return nanos() == UNKNOWN || gain > wakeNanos;
+        return estimate().isWorthSharing(wakeNanos);
     }
 
-    private void estimate(Recording recording, @Nullable BindingTable table) {
-        nanos = UNKNOWN;
-        long alone = 0;
-        long together = 0;
-        int[] commands = recording.commands();
-        for (int i = firstRegion(), end = endRegion(); i < end; i++) {
-            long sum = 0;
-            long undivided = 0; // the longest indivisible part of the region
-            for (int j = recording.firstCommand(i); j < recording.firstCommand(i + 1); j++) {
-                long one = DurationEstimate.nanos(recording, commands[j], table);
-                if (one >= DurationEstimate.LONG_NANOS) {
-                    return;
-                }
-                sum += one;
-                undivided = Math.max(undivided, one / DurationEstimate.parts(recording, commands[j], table));
-            }
-            alone += sum;
-            together += Math.min(
-                    sum, Math.max(undivided, sum / callerRunners.maxConcurrency()) + DurationEstimate.MEETING_NANOS);
-            if (alone >= DurationEstimate.LONG_NANOS) {
-                return;
-            }
+    private DurationEstimate estimate() {
+        DurationEstimate made = estimate;
+        if (made == null) {
+            made = new DurationEstimate(
+                    recording(), firstRegion(), endRegion(), bindings(), callerRunners.maxConcurrency());
+            estimate = made;
         }
-        nanos = alone;
-        gain = alone - together;
+        return made;
     }
 
     @Override
@@ -107,12 +83,12 @@ abstract class CommandOperation extends HostOperation implements DispatchingOper
 
     @Override
     void run(CommandRunner runner) {
-        long expected = nanos;
+        DurationEstimate expected = estimate;
         long started = System.nanoTime(); // most short dispatches are not timed
         try {
             runner.run(recording(), firstRegion(), endRegion(), bindings(), this);
         } finally {
-            if (expected != NONE && LocalExecutable.isSurprise(expected, System.nanoTime() - started)) {
+            if (expected != null && LocalExecutable.isSurprise(expected.nanos(), System.nanoTime() - started)) {
                 doubt(recording());
             }
         }

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class HungStepTest {
     private final AtomicLong now = new AtomicLong();
+    private final CountDownLatch submitted = new CountDownLatch(1);
     private final CountDownLatch go = new CountDownLatch(1);
 
     private FakeLoop loop() {
@@ -21,6 +22,7 @@ class HungStepTest {
                 .rows(2, 2)
                 .clock(now::get)
                 .before(_ -> {
+                    FakeLoop.await(submitted);
                     now.set(Duration.ofSeconds(1).toNanos());
                     FakeLoop.await(go);
                 });
@@ -28,9 +30,12 @@ class HungStepTest {
 
     @Test
     void aRequestFailsSoonAfterItsDeadlineAndTheOthersGoOn() throws Exception {
-        try (FakeLoop loop = loop().start()) {
+        try (FakeLoop loop = loop().start();
+                AutoCloseable _ = go::countDown; // before the loop is closed, also after a failed assertion
+                AutoCloseable _ = submitted::countDown) {
             Generation patient = loop.submit(GenerationRequest.of(3, 2));
             Generation late = loop.submit(GenerationRequest.of(3, 1).timeout(Duration.ofMillis(1)));
+            submitted.countDown();
             assertThatThrownBy(late::next)
                     .isInstanceOf(CallTimeoutException.class)
                     .hasMessageContaining("has 0 of at most 3 tokens after 1 ms");
@@ -39,8 +44,6 @@ class HungStepTest {
             assertThat(patient.result().await().tokens()).hasSize(3);
             assertThat(loop.submit(GenerationRequest.of(2, 1)).result().await().tokens())
                     .hasSize(2);
-        } finally {
-            go.countDown();
         }
     }
 }

@@ -9,6 +9,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Looks for clients that have gone, while threads wait that serve their requests. All watches share a timer, which is
@@ -16,6 +18,8 @@ import java.util.function.BooleanSupplier;
  */
 @NotForApplications
 public final class ClientWatches {
+    private static final Logger log = LoggerFactory.getLogger(ClientWatches.class);
+
     private final Set<Watch> watches = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean armed = new AtomicBoolean();
     private final Executor later;
@@ -55,7 +59,13 @@ public final class ClientWatches {
     }
 
     private void look() {
-        watches.forEach(Watch::look);
+        for (Watch each : watches) {
+            try {
+                each.look();
+            } catch (RuntimeException e) { // of the container: the other clients are looked at, now and later
+                log.debug("it is not known whether a client has gone", e);
+            }
+        }
         armed.set(false); // before the check: a watch beginning meanwhile arms the timer itself
         if (!watches.isEmpty()) {
             arm();

@@ -17,13 +17,17 @@ public final class ForwardedCall extends IreeFuture<Results> {
     @FunctionalInterface
     public interface Settling {
         /**
-         * Completes the future, on the thread completing the call.
+         * Completes the future, on the thread completing the call. An exception thrown before the completion fails a
+         * successful call.
          *
          * @param failure the failure of the call; null on success
-         * @param settle completes the future and runs its dependents; must be run exactly once
+         * @param settle completes the future and runs its dependents; must be run exactly once, unless an exception is
+         *     thrown
          */
         void settle(@Nullable Throwable failure, Runnable settle);
     }
+
+    private boolean settled; // confined to the thread that completes the call
 
     /**
      * Forwards a call.
@@ -40,14 +44,22 @@ public final class ForwardedCall extends IreeFuture<Results> {
         });
         call.whenComplete((results, failure) -> {
             Throwable cause = failure == null ? null : unwrapped(failure);
-            settling.settle(cause, () -> settle(results, cause));
+            try {
+                settling.settle(cause, () -> settle(results, cause));
+            } catch (RuntimeException | Error e) { // of the application: nobody else learns of the exception
+                if (!settled) {
+                    settle(results, cause == null ? failureOf(e) : cause);
+                }
+            }
         });
     }
 
     private void settle(@Nullable Results results, @Nullable Throwable failure) {
+        settled = true;
         boolean taken = failure == null ? complete(results) : completeExceptionally(failure);
-        if (!taken && results != null) {
-            results.close(); // the caller gave up while the results arrived
+        if (results != null && (!taken || failure != null)) {
+            results.close(); // the caller gave up while the results arrived, or gets an exception in place of the
+            // results
         }
     }
 

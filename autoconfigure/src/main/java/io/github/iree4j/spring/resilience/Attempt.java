@@ -74,11 +74,14 @@ final class Attempt {
     private void count(@Nullable Throwable failure) {
         Bulkhead bulkhead = protection.bulkhead();
         CircuitBreaker breaker = protection.circuitBreaker();
-        if (bulkhead != null) {
-            bulkhead.onComplete();
-        }
-        if (breaker != null) {
-            count(breaker, breaker.getCurrentTimestamp() - start, failure);
+        try {
+            if (bulkhead != null) {
+                bulkhead.onComplete();
+            }
+        } finally { // also where a listener of the application throws: the breaker has lent a permission
+            if (breaker != null) {
+                count(breaker, breaker.getCurrentTimestamp() - start, failure);
+            }
         }
     }
 

@@ -116,15 +116,32 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
                     .isPresent();
         }
 
-        private void ended(@Nullable Results results, @Nullable Throwable failure) {
+        /** Counts the end of an attempt; returns the milliseconds until the next attempt, a negative number for none. */
+        private long delay(@Nullable Throwable failure) {
             if (failure == null) {
                 context.onComplete();
+                return -1;
+            }
+            return failure instanceof TransientFailureException && !isDone() ? context.onError(failure) : -1;
+        }
+
+        private void ended(@Nullable Results results, @Nullable Throwable failure) {
+            long delay;
+            try {
+                delay = delay(failure);
+            } catch (RuntimeException | Error e) { // of the application's retry: nobody else sees the exception
+                completeExceptionally(failure == null ? failureOf(e) : failure);
+                if (results != null) {
+                    results.close();
+                }
+                return;
+            }
+            if (failure == null) {
                 if (!complete(results) && results != null) {
                     results.close();
                 }
                 return;
             }
-            long delay = failure instanceof TransientFailureException && !isDone() ? context.onError(failure) : -1;
             if (delay < 0 || isLateAfter(Duration.ofMillis(delay))) {
                 completeExceptionally(failure);
                 return;

@@ -318,8 +318,7 @@ class InvocationServiceTests {
                 programs,
                 List.of((request, chain) -> chain.proceed(
                         request.withOptions(request.options().timeout(Duration.ofSeconds(ofInterceptor))))));
-        InvocationSpec call =
-                service.request("adder.add").inputs(1, 2).timeout(Duration.ofSeconds(ofCaller));
+        InvocationSpec call = service.request("adder.add").inputs(1, 2).timeout(Duration.ofSeconds(ofCaller));
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> call.invoke().close())
                 .extracting(IreeException::code)

@@ -17,10 +17,13 @@ class HungStepTest {
     private final CountDownLatch go = new CountDownLatch(1);
 
     private FakeLoop loop() {
-        return new FakeLoop(new StepShapes(4, 8, 8), 20).rows(2, 2).clock(now::get).before(_ -> {
-            now.set(Duration.ofSeconds(1).toNanos());
-            FakeLoop.await(go);
-        });
+        return new FakeLoop(new StepShapes(4, 8, 8), 20)
+                .rows(2, 2)
+                .clock(now::get)
+                .before(_ -> {
+                    now.set(Duration.ofSeconds(1).toNanos());
+                    FakeLoop.await(go);
+                });
     }
 
     @Test

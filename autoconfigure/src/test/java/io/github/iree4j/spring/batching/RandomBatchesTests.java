@@ -69,7 +69,9 @@ class RandomBatchesTests {
                     .build())) {
                 round("seed %d, round %d, %s by %s".formatted(SEED, round, rules, functions), program);
             }
-            assertThat(runtime.monitor().leaks().openTensors()).as("open tensors").isZero();
+            assertThat(runtime.monitor().leaks().openTensors())
+                    .as("open tensors")
+                    .isZero();
         }
         runtime.close();
         System.out.printf("%d calls answered, %d refused, %d batches%n", answered, refused, batches);
@@ -152,8 +154,10 @@ class RandomBatchesTests {
     private String outcome(CompletableFuture<Results> call) {
         try (Results results = call.join()) {
             answered++;
-            return results.tensor(0).shape() + Arrays.toString(results.tensor(0).toFloatArray())
-                    + results.tensor(1).shape() + Arrays.toString(results.tensor(1).toFloatArray());
+            return results.tensor(0).shape()
+                    + Arrays.toString(results.tensor(0).toFloatArray())
+                    + results.tensor(1).shape()
+                    + Arrays.toString(results.tensor(1).toFloatArray());
         } catch (RuntimeException e) {
             refused++;
             return ((IreeException) call.exceptionNow()).code().toString();

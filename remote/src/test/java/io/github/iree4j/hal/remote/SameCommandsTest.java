@@ -124,8 +124,7 @@ class SameCommandsTest {
                 }
                 all.append('\n');
             }
-            return all + "file: "
-                    + HexFormat.of().formatHex(fileBytes.toArray(ValueLayout.JAVA_BYTE));
+            return all + "file: " + HexFormat.of().formatHex(fileBytes.toArray(ValueLayout.JAVA_BYTE));
         }
 
         @Override
@@ -256,7 +255,8 @@ class SameCommandsTest {
             long[] places = {offset(), offset(), offset(), offset()};
             long[] lengths = {length(), length(), length(), length()};
             last = "recording %d with %d slots: %s at %s, lengths %s"
-                    .formatted(recording, slots, Arrays.toString(of), Arrays.toString(places), Arrays.toString(lengths));
+                    .formatted(
+                            recording, slots, Arrays.toString(of), Arrays.toString(places), Arrays.toString(lengths));
             return (side, done) -> {
                 BindingTable table = slots == 0 ? null : new BindingTable();
                 for (int i = 0; table != null && i < slots; i++) {

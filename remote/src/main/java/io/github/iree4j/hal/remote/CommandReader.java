@@ -62,7 +62,7 @@ final class CommandReader {
                 long length = in.size("length");
                 long pattern = in.u64("pattern");
                 int width = in.u8("width");
-                // A separate part: the client has checked the alignment within a part of the buffer.
+                // The alignment counts from the offset: at the client the buffer may be a part that begins anywhere.
                 return () -> new QueueCommand.Fill(
                         command.own(buffer(target).subspan(offset, length)), 0, length, pattern, width);
             }

@@ -114,7 +114,7 @@ class RandomLivesTest {
 
     @Test
     void whateverEndsACallNothingStays() throws Exception {
-        int rounds = Effort.rounds(12, 60);
+        int rounds = Effort.rounds(12);
         long seed = Effort.seed(RandomLivesTest.class, rounds + " rounds", 5);
         for (int i = 0; i < rounds; i++) {
             round(seed + i);

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 final class DeviceComparison {
     private final OperationGraph was;
     private final OperationGraph now;
+    private final SeenEnds seenThen;
+    private final SeenEnds seenNow;
     private final ReplayOrder order;
     private final Map<RecordedOperation, RecordedOperation> standIns;
     private final Map<RecordedOperation, RecordedOperation> originals = new HashMap<>();
@@ -36,6 +38,8 @@ final class DeviceComparison {
     DeviceComparison(OperationGraph was, ReplayOrder order, DeviceReplayRun run, OperationGraph now) {
         this.was = was;
         this.now = now;
+        this.seenThen = new SeenEnds(was);
+        this.seenNow = new SeenEnds(now);
         this.order = order;
         this.standIns = run.standIns(now);
         standIns.forEach((original, standIn) -> originals.put(standIn, original));
@@ -154,7 +158,8 @@ final class DeviceComparison {
         List<Decision> before = operation.lastDecisions();
         List<Decision> after = standIn.decisions();
         boolean all = true;
-        boolean alike = areReachedAlike(before, after);
+        boolean alike =
+                areReachedAlike(before, after) && !mayLackEntries(was, operation) && !mayLackEntries(now, standIn);
         for (int i = 0; i < before.size() && i < after.size(); i++) {
             WaitDecision recorded = before.get(i).decision();
             WaitDecision here = after.get(i).decision();
@@ -167,7 +172,8 @@ final class DeviceComparison {
                             && isWithHardware(here)
                             && streams.contains(operation.axis())
                             && !unknown
-                            && !behind.contains(operation);
+                            && !behind.contains(operation)
+                            && !isSeenToEnd(operation, standIn, i);
             all &= comparable;
             waits += comparable ? 1 : 0;
             if (comparable && recorded != here) {
@@ -193,6 +199,28 @@ final class DeviceComparison {
     private boolean isUnknown(RecordedOperation operation, int wait) {
         RecordedOperation producer = was.producer(operation, wait);
         return order.gaps().isUnknown(operation, wait) || producer != null && !producer.hasRun();
+    }
+
+    /**
+     * Returns whether a decision may rely on a frontier without room for all queues. The lost entries depend on the
+     * operations ended by then.
+     */
+    private static boolean mayLackEntries(OperationGraph graph, RecordedOperation operation) {
+        FlightRecording recording = graph.recording();
+        return recording.header().frontierCapacity() < recording.queues().size()
+                && graph.predecessors(operation).stream()
+                        .anyMatch(each -> each.frontier().tainted());
+    }
+
+    /**
+     * Returns whether the host may have known, there or here, that the awaited operation had ended. A wait is then
+     * dropped before the signal, and frontiers no longer name the operation.
+     */
+    private boolean isSeenToEnd(RecordedOperation operation, RecordedOperation standIn, int wait) {
+        RecordedOperation then = was.producer(operation, wait);
+        RecordedOperation here = now.producer(standIn, wait);
+        return then != null && seenThen.isBefore(then, operation.decided.getLast())
+                || here != null && seenNow.isBefore(here, standIn.decided.getFirst());
     }
 
     /** Returns whether a decision is about work already given to the hardware. */
@@ -241,12 +269,12 @@ final class DeviceComparison {
     }
 
     /**
-     * Returns whether an operation had ended before another obtained its frontier: with the place on a stream, or at
-     * the end.
+     * Returns whether the host may have known of the end of an operation before another obtained its frontier: with the
+     * place on a stream, or at the end.
      */
-    private static boolean hadEnded(RecordedOperation ended, RecordedOperation operation, OperationGraph graph) {
+    private boolean hadEnded(RecordedOperation ended, RecordedOperation operation, OperationGraph graph) {
         RecordedQueue queue = graph.queue(operation.axis());
         FlightEvent placed = queue != null && queue.stream() ? operation.issued : operation.over;
-        return ended.completed != null && placed != null && ended.completed.sequence() < placed.sequence();
+        return placed != null && (graph == was ? seenThen : seenNow).isBefore(ended, placed);
     }
 }

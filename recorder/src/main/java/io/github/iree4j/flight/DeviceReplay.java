@@ -25,8 +25,10 @@ import java.util.Map;
  * <p>The host submits and signals in the recorded order, and waits for each end observed earlier in the recording; time
  * is not repeated. An operation therefore ends at least as early as recorded, and everything independent of ends must
  * be as recorded: statuses; waits found reached; the order of operations on streams, and the frontiers, except for
- * ended operations; other decisions on streams, where neither the wait nor the signaller was held back. Cancelled
- * operations are failed by the host; memory of the host itself is not repeated.
+ * ended operations; other decisions on streams, where neither the wait nor the signaller was held back, and where the
+ * host knew neither the end of the signaller nor the end of an operation running after the signaller. A decision is not
+ * compared either where a frontier without room for all queues may have lost entries: ended operations leave room.
+ * Cancelled operations are failed by the host; memory of the host itself is not repeated.
  *
  * @param operations number of operations repeated
  * @param leftOut number of operations left out: their records, or their queue, are not in the recording

@@ -20,6 +20,8 @@ class SpringConformanceTests {
     private static final Pattern NAMED = Pattern.compile("`([A-Z]\\w+)(?:#(\\w+))?`");
     private static final List<String> MODULES = List.of(
             "runtime-core",
+            "vmasm",
+            "virtual-devices",
             "program-tests",
             "autoconfigure",
             "spring-ai-autoconfigure",

@@ -101,8 +101,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
      */
     public static boolean takesFixedRowsOnly(Program program) {
         for (ProgramFunction function : program.functions()) {
-            if (function.variants().isPresent()
-                    || Batchable.refusal(function).isEmpty() && Batchable.rows(function) == 0) {
+            if (function.variants().isPresent() || Batchable.rows(function) == 0) {
                 return false;
             }
         }
@@ -129,10 +128,10 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
             if (variants != null) {
                 return isNested ? chain.proceed(request) : intercept(request, chain, wanted, variants);
             }
-            if (Batchable.refusal(request.function()).isPresent()) {
+            int fixed = Batchable.rows(request.function());
+            if (fixed == Batchable.NONE) {
                 return chain.proceed(request);
             }
-            int fixed = Batchable.rows(request.function());
             List<Tensor> inputs = tensors(request);
             int rows = inputs == null ? -1 : rows(request.function(), inputs);
             int most = fixed == 0 ? wanted.maxSize() : fixed;

@@ -130,12 +130,11 @@ public final class TimelineSemaphore extends SignalHistory {
         }
         if (first != place) {
             SemaphoreScope needed = first.scopeWith(place);
+            SemaphoreScope widest = usedScope();
             if (!scope().includes(needed)) { // the text only for a failure
                 scope().require(needed, "use by queue '" + place + "' after queue '" + first + "'");
             }
-            if (!kept
-                    || !usedScope()
-                            .includes(needed)) { // SCOPE-2: no other queue proceeds before the history is complete
+            if (!kept || !widest.includes(needed)) { // SCOPE-2: no other queue proceeds before the history is complete
                 widen(first, needed);
             }
         }

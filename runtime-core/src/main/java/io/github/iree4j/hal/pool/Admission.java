@@ -113,11 +113,6 @@ public sealed class Admission implements Cancellation permits PlaceInLine {
         return 0;
     }
 
-    /** Whether the admission does not change before the exit. Called after the admission. */
-    boolean isPlain() {
-        return true;
-    }
-
     /**
      * Returns whether the call's requests may be granted memory in queue order: not between the moment when the fence
      * is reached and the commitment of the whole need.

@@ -274,8 +274,8 @@ public final class AdmissionGate {
 
     /** Releases the bytes committed to an admitted call. */
     void exit(Admission admission) {
-        boolean isPlain = admission.isPlain();
-        if (isPlain) {
+        PlaceInLine place = admission instanceof PlaceInLine each && !each.isPlain() ? each : null;
+        if (place == null) {
             shares.exit(admission);
             if (waiting == 0) { // GATE-1
                 return;
@@ -284,7 +284,7 @@ public final class AdmissionGate {
         boolean held = HeldCallbacks.begin(); // so that this thread makes the next call, once the lock is released
         try {
             synchronized (lock) {
-                if (!isPlain && admission instanceof PlaceInLine place) { // after a concurrent end of the call's wait
+                if (place != null) { // after a concurrent end of the call's wait
                     line.remove(place);
                     count();
                     alone.remove(place);

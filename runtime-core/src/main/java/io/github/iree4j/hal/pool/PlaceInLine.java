@@ -200,7 +200,7 @@ final class PlaceInLine extends Admission {
         return inputs;
     }
 
-    @Override
+    /** Whether the admission does not change before the exit. Called after the admission. */
     boolean isPlain() {
         return isPlain;
     }

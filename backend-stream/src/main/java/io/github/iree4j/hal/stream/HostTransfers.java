@@ -42,23 +42,37 @@ final class HostTransfers {
         try (StreamBuffer.HostUse use = target.use();
                 TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 StreamBuffer pieces = tryAllocate(device, size)) {
-            long piece = pieces == null ? PIECE : pieces.length() / 2;
+            if (pieces == null) {
+                writeStaged(queue, timeline, use, offset, source);
+                return;
+            }
+            long piece = pieces.length() / 2;
             long count = 0;
             for (long at = 0; at < size; at += piece) {
                 MemorySegment bytes = source.asSlice(at, Math.min(piece, size - at));
-                long to = offset + at;
-                if (pieces == null) {
-                    submit(queue, timeline, ++count, () -> BufferTransfers.updates(queue, use, to, bytes));
-                    await(timeline, count - 1, use); // a piece is in flight while the next is captured
-                } else {
-                    long from = count % 2 * piece;
-                    await(timeline, count - 1, use); // the memory's former transfer; another is in flight
-                    pieces.hostBytes(from, bytes.byteSize()).copyFrom(bytes);
-                    copy(queue, timeline, ++count, pieces, from, use, to, bytes.byteSize());
-                }
+                long from = count % 2 * piece;
+                await(timeline, count - 1, use); // the memory's former transfer; another is in flight
+                pieces.hostBytes(from, bytes.byteSize()).copyFrom(bytes);
+                copy(queue, timeline, ++count, pieces, from, use, offset + at, bytes.byteSize());
             }
             await(timeline, count, use);
         }
+    }
+
+    private static void writeStaged(
+            StreamQueue queue,
+            TimelineSemaphore timeline,
+            StreamBuffer.HostUse use,
+            long offset,
+            MemorySegment source) {
+        long count = 0;
+        for (long at = 0; at < source.byteSize(); at += PIECE) {
+            MemorySegment bytes = source.asSlice(at, Math.min(PIECE, source.byteSize() - at));
+            long to = offset + at;
+            submit(queue, timeline, ++count, () -> BufferTransfers.updates(queue, use, to, bytes));
+            await(timeline, count - 1, use); // a piece is in flight while the next is captured
+        }
+        await(timeline, count, use);
     }
 
     /** Reads a part of an allocation; a result is read even if the budget has no byte left. */
@@ -161,8 +175,8 @@ final class HostTransfers {
     }
 
     /**
-     * Waits for a transfer; value 0 is before all transfers. Once the memory's deallocation is issued, interrupts do not end the wait: the deallocation
-     * waits for the caller, and for no other user of the memory.
+     * Waits for a transfer; values below 1 are before all transfers. Once the memory's deallocation is issued, interrupts
+     * do not end the wait: the deallocation waits for the caller, and for no other user of the memory.
      */
     private static void await(TimelineSemaphore timeline, long value, StreamBuffer.HostUse use) {
         if (value < 1) {

@@ -58,8 +58,7 @@ public final class ForwardedCall extends IreeFuture<Results> {
         settled = true;
         boolean taken = failure == null ? complete(results) : completeExceptionally(failure);
         if (results != null && (!taken || failure != null)) {
-            results.close(); // the caller gave up while the results arrived, or gets an exception in place of the
-            // results
+            results.close(); // the caller gave up while the results arrived, or gets an exception instead
         }
     }
 

@@ -404,7 +404,11 @@ public final class Programs implements AutoCloseable {
      */
     @NotForApplications
     public LoadedProgram require(String name, @Nullable String version, @Nullable Deadline deadline) {
-        return programs.require(name, version).require(deadline == null ? loads.longest() : deadline.left());
+        return loaded(programs.require(name, version), deadline);
+    }
+
+    private LoadedProgram loaded(ProgramSlot slot, @Nullable Deadline deadline) {
+        return slot.require(deadline == null ? loads.longest() : deadline.left());
     }
 
     /**
@@ -597,7 +601,7 @@ public final class Programs implements AutoCloseable {
         if (loaded == null) {
             Duration limit = callLimits.of(program);
             begun = options.begin(limit == null || limit.isZero() ? null : limit);
-            loaded = slot.require(begun.deadline().map(Deadline::left).orElseGet(loads::longest));
+            loaded = loaded(slot, begun.deadline().orElse(null));
         }
         return new BegunCall(located(name, program, device, loaded), begun);
     }

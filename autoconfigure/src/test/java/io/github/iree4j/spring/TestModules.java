@@ -1,5 +1,9 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.asm.VmAssembler;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -405,5 +409,14 @@ public final class TestModules {
             throw new IllegalArgumentException("there is no fixture " + file);
         }
         return file;
+    }
+
+    /** Loads a program with a function {@code f} that takes nothing, returns nothing and does nothing. */
+    public static Program idle(IreeRuntime runtime) {
+        return runtime.load(ProgramOptions.builder()
+                .module(NativeModule.builder("m", 1, Object::new)
+                        .function("f", "0v_v", (state, call) -> {})
+                        .build())
+                .build());
     }
 }

@@ -6,14 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
-import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.vm.NativeModule;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
@@ -30,11 +29,7 @@ import org.springframework.web.context.request.ServletRequestAttributes;
 class DisconnectInterceptorTests {
 
     private final IreeRuntime runtime = IreeRuntime.create();
-    private final Program program = runtime.load(ProgramOptions.builder()
-            .module(NativeModule.builder("m", 1, Object::new)
-                    .function("f", "0v_v", (state, call) -> {})
-                    .build())
-            .build());
+    private final Program program = TestModules.idle(runtime);
     private final AtomicBoolean gone = new AtomicBoolean();
     private final AtomicInteger asked = new AtomicInteger();
     private final Queue<Runnable> looks = new ArrayDeque<>();

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
-import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Deadline;
 import io.github.iree4j.spring.Fault;
@@ -13,6 +12,7 @@ import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.RetryLater;
+import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.HttpStatuses;
 import io.github.iree4j.status.CallTimeoutException;
 import io.github.iree4j.status.DeviceLost;
@@ -23,7 +23,6 @@ import io.github.iree4j.status.KernelFault;
 import io.github.iree4j.status.NeverFits;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.status.TransientFailureException;
-import io.github.iree4j.vm.NativeModule;
 import io.github.resilience4j.retry.Retry;
 import io.github.resilience4j.retry.RetryConfig;
 import java.time.Duration;
@@ -43,11 +42,7 @@ class ReactionsTests {
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
     private final IreeRuntime runtime = IreeRuntime.create();
-    private final Program program = runtime.load(ProgramOptions.builder()
-            .module(NativeModule.builder("m", 1, Object::new)
-                    .function("f", "0v_v", (state, call) -> {})
-                    .build())
-            .build());
+    private final Program program = TestModules.idle(runtime);
 
     @AfterEach
     void close() {

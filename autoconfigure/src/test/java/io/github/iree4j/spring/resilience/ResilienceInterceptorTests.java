@@ -5,18 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
-import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Deadline;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.NeverFits;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.vm.NativeModule;
 import io.github.resilience4j.bulkhead.Bulkhead;
 import io.github.resilience4j.bulkhead.BulkheadConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
@@ -45,11 +44,7 @@ import org.junit.jupiter.api.Timeout;
 class ResilienceInterceptorTests {
 
     private final IreeRuntime runtime = IreeRuntime.create();
-    private final Program program = runtime.load(ProgramOptions.builder()
-            .module(NativeModule.builder("m", 1, Object::new)
-                    .function("f", "0v_v", (state, call) -> {})
-                    .build())
-            .build());
+    private final Program program = TestModules.idle(runtime);
     private final InvocationRequest request = new InvocationRequest(
             new LoadedProgram(ProgramSource.of("m", "m.vmfb"), List.of(program)),
             program.function("f"),

@@ -5,15 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
-import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
 import io.github.iree4j.spring.ForwardedCall;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.vm.NativeModule;
 import io.github.resilience4j.bulkhead.Bulkhead;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
@@ -31,11 +30,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ThrowingListenersTests {
     private final IreeRuntime runtime = IreeRuntime.create();
-    private final Program program = runtime.load(ProgramOptions.builder()
-            .module(NativeModule.builder("m", 1, Object::new)
-                    .function("f", "0v_v", (state, call) -> {})
-                    .build())
-            .build());
+    private final Program program = TestModules.idle(runtime);
     private final Results results = program.function("f").invoke();
     private final IreeException busy = IreeException.of(StatusCode.UNAVAILABLE, "busy");
 

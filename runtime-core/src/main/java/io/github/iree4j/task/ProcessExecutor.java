@@ -61,7 +61,7 @@ public final class ProcessExecutor implements AutoCloseable {
         placement = new SlotPlacement(this, slots, new ProcessList(nodes));
         workers = new Worker[options.workers];
         wakes = new WakeUps(workers, options.fanOut, threads);
-        wakeCost = new WakeCost(options.wakeCost, threads);
+        wakeCost = new WakeCost(options.wakeCost, threads, System::nanoTime);
         for (int i = 0; i < workers.length; i++) {
             workers[i] = new Worker(this, i, options, threads);
         }
@@ -315,6 +315,17 @@ public final class ProcessExecutor implements AutoCloseable {
      */
     public long wakeNanos() {
         return wakeCost.nanos();
+    }
+
+    /**
+     * Returns whether waking a sleeping worker is worth the time gained. Also true, now and then, if the cost is in doubt,
+     * because no wake-up has corrected the cost for seconds.
+     *
+     * @param gainNanos the time by which work would end earlier, without the cost of the wake-up
+     * @return whether the gain exceeds the cost as far as known
+     */
+    public boolean isWorthWaking(long gainNanos) {
+        return wakeCost.isBelow(gainNanos);
     }
 
     /**

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,22 +25,36 @@ final class WakeCost {
     /** A higher cost is not the cost of a wake-up, but of a machine without a free processor. */
     private static final long MOST_NANOS = 500_000;
 
-    /** Samples beyond this multiple of the known cost are reduced to the multiple. */
-    private static final int OUTLIER = 4;
+    /**
+     * Samples beyond this multiple of the known cost are reduced to the multiple. With 2, the cost stays near the median
+     * though many wake-ups are late: a worker last run by the processor of the waking thread may wait for the thread's
+     * slice to end, for milliseconds.
+     */
+    private static final int OUTLIER = 2;
+
+    /** A cost not corrected for so long may be too high by {@link #DOUBT}: work not worth the cost wakes nobody, who would correct it. */
+    private static final long OLD_NANOS = 10_000_000_000L;
+
+    private static final int DOUBT = 4;
 
     private static final AtomicBoolean BEGUN = new AtomicBoolean();
     private static volatile long ofProcess; // 0 before the measurement
 
     private final boolean isGiven;
+    private final LongSupplier clock;
     private volatile long nanos; // 0 before the measurement
+    private volatile long correctedAt;
 
     /**
      * Creates a cost.
      *
      * @param given the cost, or null to measure
      * @param measured whether to measure
+     * @param clock nanoseconds, as {@link System#nanoTime}
      */
-    WakeCost(@Nullable Duration given, boolean measured) {
+    WakeCost(@Nullable Duration given, boolean measured, LongSupplier clock) {
+        this.clock = clock;
+        correctedAt = clock.getAsLong();
         isGiven = given != null || !measured;
         if (given != null) {
             nanos = Math.clamp(given.toNanos(), 1, MOST_NANOS);
@@ -66,13 +81,25 @@ final class WakeCost {
         return known == 0 ? ASSUMED_NANOS : known;
     }
 
+    /** Returns whether waking a worker costs less than the given time, or may cost less as far as known. */
+    boolean isBelow(long gain) {
+        long known = nanos();
+        return gain > known || gain > known / DOUBT && isOld();
+    }
+
+    private boolean isOld() {
+        return !isGiven && clock.getAsLong() - correctedAt > OLD_NANOS;
+    }
+
     /** Records that a sleeping worker ran this long after its wake-up. */
     void took(long sample) {
-        if (!isGiven) {
-            long known = nanos();
-            long next = known + (Math.clamp(sample, LEAST_NANOS, known * OUTLIER) - known) / 8;
-            nanos = Math.clamp(next, LEAST_NANOS, MOST_NANOS);
+        if (isGiven) {
+            return;
         }
+        long known = nanos();
+        long change = Math.clamp(sample, LEAST_NANOS, known * OUTLIER) - known;
+        nanos = Math.clamp(known + (isOld() ? change : change / 8), LEAST_NANOS, MOST_NANOS);
+        correctedAt = clock.getAsLong();
     }
 
     /** Wakes a thread several times, with pauses long enough for its processor to fall asleep, and keeps the median. */

@@ -56,9 +56,9 @@ abstract class CommandOperation extends HostOperation implements DispatchingOper
         return estimate().nanos();
     }
 
-    /** Returns whether waking workers would end the operation earlier. */
-    boolean isWorthSharing(long wakeNanos) {
-        return estimate().isWorthSharing(wakeNanos);
+    /** Returns the time by which all workers would end the operation earlier than a single thread, as {@link DurationEstimate#gain}. */
+    long gainOfSharing() {
+        return estimate().gain();
     }
 
     private DurationEstimate estimate() {

@@ -62,9 +62,12 @@ final class DurationEstimate {
         return nanos;
     }
 
-    /** Returns whether waking workers ends the work earlier, or may do so. */
-    boolean isWorthSharing(long wakeNanos) {
-        return nanos == HostOperation.UNKNOWN || nanos - shared > wakeNanos;
+    /**
+     * Returns the time by which all workers end the work earlier than a single thread, in nanoseconds, without the time to
+     * wake the workers; {@link HostOperation#UNKNOWN} if any part is unknown, or for long work.
+     */
+    long gain() {
+        return nanos == HostOperation.UNKNOWN ? HostOperation.UNKNOWN : nanos - shared;
     }
 
     private long command(Recording recording, int at) {

@@ -119,15 +119,16 @@ final class TaskQueue implements UnorderedBackend {
     public boolean execute(QueueOperation operation) {
         HostOperation work = (HostOperation) operation;
         long nanos = work.nanos();
-        if (closed != null || nanos > inlineNanos && !isForThreadOfCall(work, nanos)) {
+        boolean isForCall = nanos != 0 && isForThreadOfCall(work, nanos);
+        if (closed != null || nanos > inlineNanos && !isForCall) {
             return false;
         }
         if (nanos == 0) {
             completed(work, work.execute());
             return true;
         }
-        if (!work.isSubmittedHere() || !control.isIdle()) {
-            return false; // a signalling thread must not run other work; and waiting operations come first
+        if (!isForCall && !work.isSubmittedHere() || !control.isIdle()) {
+            return false; // a signalling thread must not run the work of others; and waiting operations come first
         }
         if (!(work instanceof CommandOperation)) {
             completed(work, work.execute());
@@ -242,7 +243,7 @@ final class TaskQueue implements UnorderedBackend {
 
     /** Returns whether waking more workers would not end the commands earlier. */
     boolean isForOneThread(CommandOperation work) {
-        return !work.isWorthSharing(executor.wakeNanos());
+        return !executor.isWorthWaking(work.gainOfSharing());
     }
 
     /** Begins a recording in a lane; returns false when all are taken. */

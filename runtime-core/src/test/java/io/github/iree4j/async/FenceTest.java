@@ -255,6 +255,27 @@ class FenceTest {
         c.close();
     }
 
+    /** FENCE-3: timelines are locked in the order of their creation, whatever the order of the points. */
+    @Test
+    void aSignalWaitingForATimelineHoldsNoLaterTimeline() throws InterruptedException {
+        try (Fence fence = Fence.of(List.of(new Fence.Entry(b, 1), new Fence.Entry(a, 1)))) {
+            Thread signaller;
+            a.lock();
+            try {
+                signaller = Thread.ofPlatform().daemon().start(fence::signal);
+                while (signaller.getState() == Thread.State.RUNNABLE) { // until parked at the lock
+                    Thread.onSpinWait();
+                }
+                Thread reader = Thread.ofPlatform().daemon().start(b::isAwaited);
+                assertThat(reader.join(Duration.ofSeconds(10))).as("later timeline is free").isTrue();
+            } finally {
+                a.unlock();
+            }
+            signaller.join();
+            assertThat(fence.isReached()).isTrue();
+        }
+    }
+
     /** FENCE-3: a thread looking at the timelines in any order finds the second as far as the first. */
     @Test
     void readersSeeAllPointsOrNone() throws InterruptedException {

@@ -103,7 +103,9 @@ final class Drivers {
                                 wanted,
                                 name,
                                 drivers.stream().map(DriverProvider::name).collect(Collectors.joining(", ")),
-                                MissingPart.atEnd(List.of(wanted))));
+                                MissingPart.remedyOfDevice(wanted)
+                                        .map(remedy -> "; " + remedy)
+                                        .orElse("")));
     }
 
     /** The part before {@code ://}, or before the colon of an id like {@code vulkan:1}. */

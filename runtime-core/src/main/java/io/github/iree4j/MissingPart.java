@@ -38,6 +38,8 @@ public final class MissingPart {
             new Part("iree4j-backend-gpu", "io.github.iree4j.hal.gpu.HipDriverProvider"),
             "vulkan",
             new Part("iree4j-backend-vulkan", "io.github.iree4j.hal.vulkan.VulkanDriverProvider"),
+            "cluster",
+            new Part("spring-boot-starter-iree-cluster", "io.github.iree4j.cluster.ClusterDriverProvider"),
             VMVX,
             new Part("iree4j-vmvx", "io.github.iree4j.modules.vmvx.VmvxExecutableLoader"));
 
@@ -57,6 +59,18 @@ public final class MissingPart {
                         && !isInstalled(each.getKey()))
                 .map(each -> remedy(each.getKey(), each.getValue()))
                 .findFirst();
+    }
+
+    /**
+     * Returns the remedy for a device whose driver is not found.
+     *
+     * @param driver the name of the driver, or the beginning of a device's id
+     * @return an instruction without a period; empty when no part of this project knows the driver
+     */
+    public static Optional<String> remedyOfDevice(String driver) {
+        return isNamed(VMVX, driver)
+                ? Optional.of("use device 'local', which runs portable kernels")
+                : remedy(List.of(driver));
     }
 
     private static String remedy(String name, Part part) {

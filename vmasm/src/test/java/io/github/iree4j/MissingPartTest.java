@@ -21,7 +21,8 @@ class MissingPartTest {
         "cuda, iree4j-backend-gpu",
         "cuda://0, iree4j-backend-gpu",
         "hip, iree4j-backend-gpu",
-        "rocm:0, iree4j-backend-gpu"
+        "rocm:0, iree4j-backend-gpu",
+        "cluster://1/local, spring-boot-starter-iree-cluster"
     })
     void deviceWithoutDriverIsRefusedWithTheDependencyToAdd(String device, String artifact) {
         assertThatExceptionOfType(IreeException.class)
@@ -36,6 +37,14 @@ class MissingPartTest {
                 .isThrownBy(() -> IreeRuntime.builder().device("metal").build())
                 .withMessageContaining("there is no driver 'metal'")
                 .satisfies(e -> assertThat(e.getMessage()).doesNotContain("dependency"));
+    }
+
+    /** Portable kernels are a form of programs, and no device. */
+    @Test
+    void deviceNamedLikePortableKernelsIsRefusedWithTheDeviceToUse() {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> IreeRuntime.builder().device("vmvx").build())
+                .withMessageEndingWith("; use device 'local', which runs portable kernels");
     }
 
     @ParameterizedTest

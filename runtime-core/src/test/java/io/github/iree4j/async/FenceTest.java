@@ -267,7 +267,9 @@ class FenceTest {
                     Thread.onSpinWait();
                 }
                 Thread reader = Thread.ofPlatform().daemon().start(b::isAwaited);
-                assertThat(reader.join(Duration.ofSeconds(10))).as("later timeline is free").isTrue();
+                assertThat(reader.join(Duration.ofSeconds(10)))
+                        .as("later timeline is free")
+                        .isTrue();
             } finally {
                 a.unlock();
             }

@@ -291,13 +291,13 @@ final class PropertyChecks {
                 return;
             }
         }
-        String part = MissingPart.remedy(List.of(wanted))
+        String part = MissingPart.remedyOfDevice(wanted)
                 .map(remedy -> " %s.".formatted(StringUtils.capitalize(remedy)))
                 .orElse("");
         throw invalid(
                 property,
                 value,
-                "There is no device '%s' in 'iree.devices', which has %s, and no driver of that name: %s.%s"
+                "'%s' is neither a device of 'iree.devices', which has %s, nor a driver; drivers here: %s.%s"
                         .formatted(wanted, new TreeSet<>(properties.devices().keySet()), describe(drivers), part));
     }
 

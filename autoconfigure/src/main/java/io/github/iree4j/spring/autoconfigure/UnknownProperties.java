@@ -41,6 +41,12 @@ final class UnknownProperties {
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("iree");
     private static final ConfigurationPropertyName MODULES = PREFIX.append("modules");
 
+    /** The starters with properties of their own prefixes, by the part after {@code iree}. */
+    private static final Map<String, String> STARTERS = Map.of(
+            "cluster", "spring-boot-starter-iree-cluster",
+            "ai", "spring-boot-starter-iree-ai",
+            "openai", "spring-boot-starter-iree-ai");
+
     private final ClassLoader loader;
 
     /**
@@ -54,6 +60,11 @@ final class UnknownProperties {
         boolean matches(ConfigurationPropertyName given) {
             int count = given.getNumberOfElements();
             return (open ? count >= elements.size() : count == elements.size()) && distance(given, 0) == 0;
+        }
+
+        /** Returns whether the names agree in the part after {@code iree}. */
+        boolean isBeside(ConfigurationPropertyName given) {
+            return elements.get(1).equals(given.getElement(1, Form.UNIFORM));
         }
 
         /** Returns the number of characters by which the parts differ, without the parts that may follow. */
@@ -151,6 +162,10 @@ final class UnknownProperties {
     }
 
     private static String describe(ConfigurationPropertyName name, List<Known> known) {
+        String starter = STARTERS.get(name.getElement(1, Form.UNIFORM));
+        if (starter != null && known.stream().noneMatch(each -> each.isBeside(name))) {
+            return "property '%s' has no effect without the dependency io.github.iree4j:%s".formatted(name, starter);
+        }
         String likely = known.stream()
                 .min(Comparator.comparingInt(each -> each.distance(name, 8)))
                 .orElseThrow()

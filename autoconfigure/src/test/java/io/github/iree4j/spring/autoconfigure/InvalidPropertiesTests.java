@@ -214,7 +214,7 @@ class InvalidPropertiesTests {
     void unknownDeviceNamesTheReferringProperty(String property, String device) throws Exception {
         assertInvalid(
                 property,
-                "There is no device 'abacus' in 'iree.devices', which has ",
+                "'abacus' is neither a device of 'iree.devices', which has ",
                 "iree.modules.adder.location=" + TestModules.adder(directory),
                 "iree.devices.other.uri=local",
                 property + "=" + device);
@@ -229,7 +229,7 @@ class InvalidPropertiesTests {
 
     @Test
     void deviceWithoutADriverOfItsNameIsNamed() {
-        assertInvalid("iree.devices.gpu", "no driver of that name: ", "iree.devices.gpu.gpu.compiled-code=off");
+        assertInvalid("iree.devices.gpu", "nor a driver; drivers here: ", "iree.devices.gpu.gpu.compiled-code=off");
     }
 
     @ParameterizedTest

@@ -231,7 +231,7 @@ class StartupFailureTests {
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
                 .contains("Invalid value 'abacus' for configuration property 'iree.device'")
-                .contains("There is no device 'abacus' in 'iree.devices', which has [], and no driver of that name: ");
+                .contains("'abacus' is neither a device of 'iree.devices', which has [], nor a driver; drivers here: ");
     }
 
     @Test

@@ -46,6 +46,19 @@ class UnknownPropertiesTests {
                         "property '%s' does not exist and has no effect; there is '%s'".formatted(misspelled, likely));
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "iree.cluster.enabled,           spring-boot-starter-iree-cluster",
+        "iree.cluster.identity.machine,  spring-boot-starter-iree-cluster",
+        "iree.openai.enabled,            spring-boot-starter-iree-ai",
+        "iree.ai.chat.program,           spring-boot-starter-iree-ai"
+    })
+    void propertiesOfAMissingStarterNameTheStarter(String property, String starter) {
+        assertThat(unknown(property))
+                .containsExactly("property '%s' has no effect without the dependency io.github.iree4j:%s"
+                        .formatted(property, starter));
+    }
+
     @Test
     @ExtendWith(OutputCaptureExtension.class)
     void aMisspelledPropertyIsInTheLog(CapturedOutput output) {

@@ -33,7 +33,12 @@ class MissingPartsTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"vulkan, iree4j-backend-vulkan", "cuda:0, iree4j-backend-gpu", "hip, iree4j-backend-gpu"})
+    @CsvSource({
+        "vulkan, iree4j-backend-vulkan",
+        "cuda:0, iree4j-backend-gpu",
+        "hip, iree4j-backend-gpu",
+        "cluster://1/local, spring-boot-starter-iree-cluster"
+    })
     void deviceWithoutDriverNamesTheDependency(String device, String artifact, CapturedOutput output) {
         failsToStart("iree.devices.gpu.uri=" + device);
         assertThat(output).contains("Add the dependency io.github.iree4j:" + artifact + ".");

@@ -219,6 +219,31 @@ class OwnWorkTest extends TaskQueueFixture {
         assertThat(threads).hasSizeBetween(1, 2).doesNotContain(Thread.currentThread());
     }
 
+    /** The workers are busy, so the waiting thread ends the first work; nobody would do work left to the waiting thread. */
+    @Test
+    void workMadeDueByTheThreadOfACallDuringAWaitIsGivenToWorkers() throws InterruptedException {
+        Thread caller = Thread.currentThread();
+        CountDownLatch begun = new CountDownLatch(2);
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicInteger left = new AtomicInteger(10);
+        kernel.body = (group, dispatch, worker) -> {
+            if (Thread.currentThread().equals(caller) && left.decrementAndGet() == 0) {
+                go.countDown();
+            } else if (!Thread.currentThread().equals(caller)) {
+                begun.countDown();
+                go.await();
+            }
+        };
+        dispatch(null, 2, 0);
+        begun.await();
+        Fence first = dispatchInCall(10, WAKE_NANOS / 4);
+        code = known(executable(device), 1, 4 * WAKE_NANOS);
+        Fence second = inCall(first, 1, 0);
+        call.doOwnWork();
+        second.await(Duration.ofSeconds(30));
+        assertThat(left).hasValue(0);
+    }
+
     @Test
     void longWorkOfAVirtualThreadIsGivenToWorkers() throws InterruptedException {
         Thread caller = callOnVirtualThread(4 * WAKE_NANOS);

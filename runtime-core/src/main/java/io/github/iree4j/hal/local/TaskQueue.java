@@ -179,7 +179,7 @@ final class TaskQueue implements UnorderedBackend {
     private void issue(CommandOperation work) {
         boolean idle = control.isIdle();
         MemoryHolder call = inlineNanos > 0 && idle && mayKeep(work) ? work.callMadeHere() : null;
-        if (call != null) {
+        if (call != null && call.takesOwnWorkHere()) {
             call.takesOn(new Kept(work));
         } else {
             handOff(work, work.isSubmittedHere() && idle);

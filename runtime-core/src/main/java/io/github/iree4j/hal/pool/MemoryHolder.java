@@ -84,6 +84,7 @@ public final class MemoryHolder {
     private volatile @Nullable Thread caller; // while the call runs on the thread that made it
     private boolean works; // whether the caller executes operations of the call; confined to the caller, as is own
     private @Nullable OwnWork own;
+    private boolean doesOwnWork; // whether the caller is in doOwnWork
     private WhereShort whereShort = WhereShort.FAIL; // confined to the thread that acts for the call
     private volatile @Nullable CompletableFuture<?> asked; // while that thread waits for memory
     private final @Nullable Object context;
@@ -377,8 +378,18 @@ public final class MemoryHolder {
     }
 
     /**
+     * Returns whether work may be left to the current thread: the thread of the call runs code of the call, or does own
+     * work. LANE-4: a waiting thread does no own work, though other work done while the thread waits may make work due.
+     *
+     * @return false where {@link #isWorkedOnHere} is false
+     */
+    public boolean takesOwnWorkHere() {
+        return isWorkedOnHere() && (doesOwnWork || CURRENT.get() == this);
+    }
+
+    /**
      * Leaves work to the thread of the call, to be done when the thread comes to wait. Earlier work left to the thread
-     * is passed on: both may run at once. For the thread for which {@link #isWorkedOnHere} holds.
+     * is passed on: both may run at once. For the thread for which {@link #takesOwnWorkHere} holds.
      *
      * @param work work of the call
      */
@@ -395,10 +406,12 @@ public final class MemoryHolder {
      * before a wait for operations.
      */
     public void doOwnWork() {
+        doesOwnWork = true;
         for (OwnWork work = own; work != null; work = own) {
             own = null;
             work.run();
         }
+        doesOwnWork = false;
     }
 
     /** LANE-4: passes on the work left to the thread of the call, since the thread is about to wait for something else, or leaves. */

@@ -92,8 +92,8 @@ public abstract class QueueOperation {
 
     boolean retained;
 
-    /** Whether the backend has, or had, the operation after the return of the issuing call. */
-    boolean handedOver;
+    /** Whether the operation is, or was, counted as in flight: not if executed by the submitting thread. On unordered queues only. */
+    boolean isInFlight;
 
     /** The premises replacing the waits; null for none, and once the waits are known to be resolved. On streams only. */
     @Nullable

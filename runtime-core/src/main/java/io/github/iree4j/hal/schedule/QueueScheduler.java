@@ -577,7 +577,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
     }
 
-    /** Returns the number of incomplete issued operations, excluding operations completed inline and parts of others. */
+    /** Returns the number of incomplete issued operations, excluding operations executed by the submitting thread and parts of others. */
     abstract long inFlight();
 
     /** Returns the number of completed operations that ran, excluding operations executed in parts. */

@@ -31,7 +31,7 @@ final class UnorderedScheduler extends QueueScheduler {
     private final AtomicLong finished = new AtomicLong(); // operations with an epoch and released resources
     private final LongAdder partsBegun = new LongAdder();
     private final LongAdder partsOver = new LongAdder(); // begun parts that have ended
-    private final AtomicLong inFlight = new AtomicLong(); // handed-over operations that have not ended
+    private final AtomicLong inFlight = new AtomicLong(); // operations counted that have not ended
     private final FrontierMeter meter = new FrontierMeter();
     private final Frontier first; // operations without dependencies share the axis
 
@@ -81,6 +81,9 @@ final class UnorderedScheduler extends QueueScheduler {
         if (operation.number != 0 && !operation.listedAsIssued && mayHang(operation)) { // on this thread
             issuedOnes.add(operation, System.nanoTime());
         }
+        if (operation.retained) { // the resuming thread may run the operation, though nothing else shows that its call goes on
+            countInFlight(operation);
+        }
         try {
             if (backend.execute(operation)) {
                 return;
@@ -94,10 +97,7 @@ final class UnorderedScheduler extends QueueScheduler {
             refuse(operation, failure);
             return;
         }
-        if (operation.whole == null) {
-            operation.handedOver = true;
-            mostInFlight.raise(inFlight.incrementAndGet());
-        }
+        countInFlight(operation);
         if (!operation.listedAsIssued) { // already listed after being held back
             issuedOnes.add(operation, System.nanoTime());
         }
@@ -105,6 +105,13 @@ final class UnorderedScheduler extends QueueScheduler {
             backend.issue(operation);
         } catch (RuntimeException | Error e) {
             completed(operation, OperationEnds.failure(operation, e));
+        }
+    }
+
+    private void countInFlight(QueueOperation operation) {
+        if (operation.whole == null && !operation.isInFlight) {
+            operation.isInFlight = true;
+            mostInFlight.raise(inFlight.incrementAndGet());
         }
     }
 
@@ -212,7 +219,7 @@ final class UnorderedScheduler extends QueueScheduler {
 
     @Override
     void end(QueueOperation operation) {
-        if (operation.handedOver) {
+        if (operation.isInFlight) {
             inFlight.decrementAndGet();
         }
         siblings.completed(operation);

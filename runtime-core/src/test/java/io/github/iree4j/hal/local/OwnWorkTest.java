@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -217,6 +218,47 @@ class OwnWorkTest extends TaskQueueFixture {
         awaitAsleep(busy);
         awaitAsleep(done);
         assertThat(threads).hasSizeBetween(1, 2).doesNotContain(Thread.currentThread());
+    }
+
+    /** Otherwise a request for memory, beside such work, would be taken for a deadlock: the call waits, and no operation runs. */
+    @Test
+    void workBecomingDueOnTheThreadOfACallIsInFlight() {
+        Executable brief = known(executable(device), 1, WAKE_NANOS / 10);
+        Fence first = dispatchInCall(1, 4 * WAKE_NANOS);
+        AtomicLong inFlight = new AtomicLong();
+        kernel.body = (group, dispatch, worker) ->
+                inFlight.set(device.queue(0).counters().inFlight());
+        code = brief;
+        Fence second = inCall(first, 1, 0);
+        call.doOwnWork();
+        assertThat(second.isReached()).isTrue();
+        assertThat(inFlight).hasValue(1);
+        assertThat(device.queue(0).counters().inFlight()).isZero();
+    }
+
+    /** The workers are busy, so the waiting thread ends the first work; nobody would do work left to the waiting thread. */
+    @Test
+    void workMadeDueByTheThreadOfACallDuringAWaitIsGivenToWorkers() throws InterruptedException {
+        Thread caller = Thread.currentThread();
+        CountDownLatch begun = new CountDownLatch(2);
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicInteger left = new AtomicInteger(10);
+        kernel.body = (group, dispatch, worker) -> {
+            if (Thread.currentThread().equals(caller) && left.decrementAndGet() == 0) {
+                go.countDown();
+            } else if (!Thread.currentThread().equals(caller)) {
+                begun.countDown();
+                go.await();
+            }
+        };
+        dispatch(null, 2, 0);
+        begun.await();
+        Fence first = dispatchInCall(10, WAKE_NANOS / 4);
+        code = known(executable(device), 1, 4 * WAKE_NANOS);
+        Fence second = inCall(first, 1, 0);
+        call.doOwnWork();
+        second.await(Duration.ofSeconds(30));
+        assertThat(left).hasValue(0);
     }
 
     @Test

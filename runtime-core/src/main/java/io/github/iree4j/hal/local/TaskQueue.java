@@ -259,7 +259,7 @@ final class TaskQueue implements UnorderedBackend {
         return false;
     }
 
-    /** Makes a lane. A queue closed meanwhile may not know the lane: a lane is added before `closed` is read, and close() does the reverse. */
+    /** Makes a lane, which ends if the queue is closed. Adds the lane before the read of `closed`; close() does the reverse. */
     private Lane newLane(int which) {
         Lane lane = new Lane(this, which, name + " lane " + which);
         executor.adopt(lane);

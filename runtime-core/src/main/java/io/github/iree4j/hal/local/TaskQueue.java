@@ -252,16 +252,23 @@ final class TaskQueue implements UnorderedBackend {
             int which = Integer.numberOfTrailingZeros(free);
             if (freeLanes.compareAndSet(free, free & (free - 1))) { // LANE-1
                 Lane lane = lanes.getPlain(which);
-                if (lane == null) {
-                    lane = new Lane(this, which, name + " lane " + which);
-                    executor.adopt(lane);
-                    lanes.setRelease(which, lane);
-                }
-                lane.start(work);
+                (lane == null ? newLane(which) : lane).start(work);
                 return true;
             }
         }
         return false;
+    }
+
+    /** Makes a lane, which ends if the queue is closed. Adds the lane before the read of `closed`; close() does the reverse. */
+    private Lane newLane(int which) {
+        Lane lane = new Lane(this, which, name + " lane " + which);
+        executor.adopt(lane);
+        lanes.set(which, lane);
+        IreeException cause = closed;
+        if (cause != null) {
+            lane.fail(cause);
+        }
+        return lane;
     }
 
     /** Returns whether an operation waits for a lane. */
@@ -358,7 +365,7 @@ final class TaskQueue implements UnorderedBackend {
         all.add(control);
         all.add(stream);
         for (int i = 0; i < LANES; i++) {
-            Lane lane = lanes.getAcquire(i);
+            Lane lane = lanes.get(i);
             if (lane != null) {
                 all.add(lane);
             }

@@ -81,7 +81,7 @@ final class UnorderedScheduler extends QueueScheduler {
         if (operation.number != 0 && !operation.listedAsIssued && mayHang(operation)) { // on this thread
             issuedOnes.add(operation, System.nanoTime());
         }
-        if (operation.retained) { // the resuming thread may run the operation, though nothing else shows that its call goes on
+        if (operation.retained) { // the resuming thread may run the operation: nothing else shows the run
             countInFlight(operation);
         }
         try {

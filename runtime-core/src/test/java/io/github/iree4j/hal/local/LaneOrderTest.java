@@ -17,8 +17,11 @@ import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.hal.schedule.QueueBackend;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
 import io.github.iree4j.task.SteppedExecutor;
+import io.github.iree4j.task.TaskProcess;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -89,6 +92,18 @@ class LaneOrderTest {
         assertThat(ran)
                 .containsExactly(
                         "first", "recording", "dispatch 0", "dispatch 1", "dispatch 2", "dispatch 3", "dispatch 4");
+    }
+
+    /** Otherwise a device with shared workers would wait for the end of the lane when closed, until the wait is given up. */
+    @Test
+    void aLaneMadeWhileTheQueueIsBeingClosedEnds() {
+        queue.connect(scheduler);
+        queue.close(IreeException.of(StatusCode.ABORTED, "closed"));
+        Fence done = submit(null, "late", false);
+        stepped.runUntilAsleep();
+        assertThat(done.failure().orElseThrow().code()).isEqualTo(StatusCode.ABORTED);
+        assertThat(queue.processes()).hasSize(3).allMatch(TaskProcess::isReleased);
+        assertThat(ran).isEmpty();
     }
 
     /** A workgroup too long for a worker with other work. */

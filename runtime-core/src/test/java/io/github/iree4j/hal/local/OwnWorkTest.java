@@ -220,7 +220,7 @@ class OwnWorkTest extends TaskQueueFixture {
         assertThat(threads).hasSizeBetween(1, 2).doesNotContain(Thread.currentThread());
     }
 
-    /** Otherwise a request for memory, beside such work, would be taken for a deadlock: the call waits, and no operation runs. */
+    /** Otherwise a request for memory would be taken for a deadlock: the call waits, and no operation seems to run. */
     @Test
     void workBecomingDueOnTheThreadOfACallIsInFlight() {
         Executable brief = known(executable(device), 1, WAKE_NANOS / 10);

@@ -73,10 +73,10 @@ public abstract class HostOperation extends QueueOperation {
         return isBeingSubmitted();
     }
 
-    /** Returns the owning call if the calling thread has made this call and executes its operations; otherwise null. */
-    final @Nullable MemoryHolder callMadeHere() {
+    /** Returns whether the calling thread has made the owning call, and executes the call's operations. */
+    final boolean isOfCallMadeHere() {
         MemoryHolder call = holder();
-        return call != null && call.isWorkedOnHere() ? call : null;
+        return call != null && call.isWorkedOnHere();
     }
 
     /** Returns the owning call, or null. */

@@ -119,15 +119,15 @@ final class TaskQueue implements UnorderedBackend {
     public boolean execute(QueueOperation operation) {
         HostOperation work = (HostOperation) operation;
         long nanos = work.nanos();
-        boolean isForCall = nanos != 0 && isForThreadOfCall(work, nanos);
-        if (closed != null || nanos > inlineNanos && !isForCall) {
+        if (closed != null) {
             return false;
         }
         if (nanos == 0) {
             completed(work, work.execute());
             return true;
         }
-        if (!isForCall && !work.isSubmittedHere() || !control.isIdle()) {
+        boolean isForSubmitter = nanos <= inlineNanos && work.isSubmittedHere();
+        if (!isForSubmitter && !isForThreadOfCall(work, nanos) || !control.isIdle()) {
             return false; // a signalling thread must not run the work of others; and waiting operations come first
         }
         if (!(work instanceof CommandOperation)) {
@@ -153,7 +153,7 @@ final class TaskQueue implements UnorderedBackend {
 
     /** Returns whether the calling thread waits for the call, and finishes the work before a worker would have begun. */
     private boolean isForThreadOfCall(HostOperation work, long nanos) {
-        return inlineNanos > 0 && nanos <= executor.wakeNanos() && work.callMadeHere() != null;
+        return inlineNanos > 0 && nanos <= executor.wakeNanos() && work.isOfCallMadeHere();
     }
 
     @Override
@@ -178,7 +178,7 @@ final class TaskQueue implements UnorderedBackend {
 
     private void issue(CommandOperation work) {
         boolean idle = control.isIdle();
-        MemoryHolder call = inlineNanos > 0 && idle && mayKeep(work) ? work.callMadeHere() : null;
+        MemoryHolder call = inlineNanos > 0 && idle && mayKeep(work) ? work.call() : null;
         if (call != null && call.takesOwnWorkHere()) {
             call.takesOn(new Kept(work));
         } else {

@@ -103,9 +103,7 @@ final class Drivers {
                                 wanted,
                                 name,
                                 drivers.stream().map(DriverProvider::name).collect(Collectors.joining(", ")),
-                                MissingPart.remedyOfDevice(wanted)
-                                        .map(remedy -> "; " + remedy)
-                                        .orElse("")));
+                                MissingPart.atEnd(MissingPart.remedyOfDevice(wanted))));
     }
 
     /** The part before {@code ://}, or before the colon of an id like {@code vulkan:1}. */

@@ -87,7 +87,12 @@ public final class MissingPart {
 
     /** The remedy as the end of a message; empty when no part is missing. */
     static String atEnd(Collection<String> targets) {
-        return remedy(targets).map(remedy -> "; " + remedy).orElse("");
+        return atEnd(remedy(targets));
+    }
+
+    /** A remedy as the end of a message. */
+    static String atEnd(Optional<String> remedy) {
+        return remedy.map(text -> "; " + text).orElse("");
     }
 
     private static boolean isNamed(String part, String target) {

@@ -32,7 +32,7 @@ final class WakeCost {
      */
     private static final int OUTLIER = 2;
 
-    /** A cost not corrected for so long may be too high by {@link #DOUBT}: work not worth the cost wakes nobody, who would correct it. */
+    /** A cost not corrected for so long may be {@link #DOUBT} times too high: work not worth the cost wakes no worker, so nothing corrects the cost. */
     private static final long OLD_NANOS = 10_000_000_000L;
 
     private static final int DOUBT = 4;
@@ -98,7 +98,7 @@ final class WakeCost {
         }
         long known = nanos();
         long change = Math.clamp(sample, LEAST_NANOS, known * OUTLIER) - known;
-        nanos = Math.clamp(known + (isOld() ? change : change / 8), LEAST_NANOS, MOST_NANOS);
+        nanos = Math.clamp(known + (change < 0 && isOld() ? change : change / 8), LEAST_NANOS, MOST_NANOS);
         correctedAt = clock.getAsLong();
     }
 

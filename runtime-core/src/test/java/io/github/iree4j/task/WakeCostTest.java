@@ -61,6 +61,18 @@ class WakeCostTest {
     }
 
     @Test
+    void aLateWakeUpAfterTenSecondsCountsNoMoreThanOthers() {
+        WakeCost cost = new WakeCost(null, true, now::get);
+        for (int i = 0; i < 100; i++) {
+            cost.took(40_000);
+        }
+        long known = cost.nanos();
+        now.addAndGet(11_000_000_000L);
+        cost.took(5_000_000);
+        assertThat(cost.nanos()).isBetween(known, known + known / 8);
+    }
+
+    @Test
     void aGivenCostIsNeverInDoubt() {
         WakeCost cost = new WakeCost(Duration.ofNanos(400_000), true, now::get);
         now.addAndGet(Duration.ofHours(1).toNanos());
